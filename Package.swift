@@ -31,7 +31,7 @@ let package = Package(
         .map { .library(name: $0, targets: [$0]) },
     traits: [
         .default(enabledTraits: ["SoftwareKeys"]),
-        .trait(name: "SoftwareKeys", description: "SecKey in the process: needs swift-crypto."),
+        .trait(name: "SoftwareKeys", description: "SecKey in the process: needs CryptoExtras."),
         .trait(name: "Face", description: "Faces: needs dlib, OpenBLAS, libjpeg, PipeWire."),
         .trait(name: "Prompt", description: "The desktop's prompt: needs GTK 4, libadwaita 1.2."),
     ],
@@ -65,9 +65,14 @@ let package = Package(
         .target(name: "Localization", dependencies: ["CIntl"]),
         .systemLibrary(name: "CLinux"),
         .target(name: "Linux", dependencies: ["CLinux"]),
-        .target(name: "CReceive"),
-        .target(name: "DBus", dependencies: ["CLinux", "CReceive", "CSystemd", "Linux"]),
-        .target(name: "LocalAuthBus", dependencies: ["DBus", "Linux"]),
+        .target(
+            name: "Sealing",
+            dependencies: [.product(name: "Crypto", package: "swift-crypto")]
+        ),
+        .target(name: "DBus", dependencies: ["CLinux", "CSystemd", "Linux"]),
+        // Bounds on what neighbours may have the service hold; only the service links it.
+        .target(name: "BusGuard", dependencies: ["CSystemd", "DBus"]),
+        .target(name: "LocalAuthBus", dependencies: ["DBus"]),
         .target(name: "SQLite", dependencies: ["CSQLite", "Linux"]),
         .target(
             name: "AuthStore",
@@ -79,7 +84,7 @@ let package = Package(
         .target(
             name: "KeychainStore",
             dependencies: [
-                "AuthEngine", "Linux", "SQLite",
+                "AuthEngine", "Linux", "SQLite", "Sealing",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
@@ -106,13 +111,13 @@ let package = Package(
             resources: [.embedInCode("fetch-archive.py")]
         ),
 
-        .target(name: "LocalAuthClient", dependencies: ["DBus", "LocalAuthBus"]),
+        .target(name: "LocalAuthClient", dependencies: ["DBus", "LocalAuthBus", "Sealing"]),
 
         // Roles: who speaks on the bus.
         .target(
             name: "Security",
             dependencies: [
-                "DBus", "Linux", "LocalAuthBus", "LocalAuthClient",
+                "DBus", "Linux", "LocalAuthBus", "LocalAuthClient", "Sealing",
                 .product(name: "Crypto", package: "swift-crypto", condition: withSoftwareKeys),
                 .product(
                     name: "CryptoExtras",
@@ -123,7 +128,7 @@ let package = Package(
         ),
         .target(
             name: "LocalAuthentication",
-            dependencies: ["DBus", "LocalAuthBus", "LocalAuthClient", "Security"]
+            dependencies: ["DBus", "LocalAuthBus", "LocalAuthClient", "Sealing", "Security"]
         ),
         .target(
             name: "CryptoKit",
@@ -135,8 +140,8 @@ let package = Package(
         .target(
             name: "AuthService",
             dependencies: [
-                "AuthEngine", "AuthStore", "CLinux", "CSystemd", "DBus", "KeychainStore", "Linux",
-                "LocalAuthBus", "ServiceProgram",
+                "AuthEngine", "AuthStore", "BusGuard", "CLinux", "CSystemd", "DBus",
+                "KeychainStore", "Linux", "LocalAuthBus", "Sealing", "ServiceProgram",
             ]
         ),
         .target(
@@ -145,13 +150,13 @@ let package = Package(
         ),
         .target(
             name: "SensorContract",
-            dependencies: ["BusBench", "DBus", "Linux", "LocalAuthBus"]
+            dependencies: ["BusBench", "DBus", "Linux", "LocalAuthBus", "Sealing"]
         ),
         .target(
             name: "AgentKit",
             dependencies: [
                 "CLinux", "DBus", "Linux", "LocalAuthBus", "LocalAuthClient", "Localization",
-                "ServiceProgram",
+                "Sealing", "ServiceProgram",
             ]
         ),
 
@@ -193,13 +198,15 @@ let package = Package(
         ),
         .executableTarget(
             name: "localauth-passcode",
-            dependencies: ["CLinux", "CPAM", "DBus", "Linux", "LocalAuthBus", "ServiceProgram"]
+            dependencies: [
+                "CLinux", "CPAM", "DBus", "Linux", "LocalAuthBus", "Sealing", "ServiceProgram",
+            ]
         ),
         .executableTarget(
             name: "localauthctl",
             dependencies: [
                 "AgentKit", "DBus", "KeychainStore", "Linux", "LocalAuthBus", "LocalAuthClient",
-                "Localization",
+                "Localization", "Sealing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -248,7 +255,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "BusBench", "CLinux", "DBus", "Linux", "LocalAuthBus", "SensorContract",
+                "BusBench", "CLinux", "DBus", "Linux", "LocalAuthBus", "Sealing", "SensorContract",
             ],
             path: "Tests/TestSupport"
         ),
@@ -286,7 +293,7 @@ let package = Package(
         .testTarget(
             name: "DBusTests",
             dependencies: [
-                "CReceive", "CSystemd", "DBus", "InteropClient", "Linux", "LocalAuthBus",
+                "BusGuard", "CSystemd", "DBus", "InteropClient", "Linux", "LocalAuthBus",
                 "TestSupport",
             ]
         ),
@@ -386,8 +393,8 @@ let package = Package(
             name: "LocalAuthenticationTests",
             dependencies: [
                 "ClientTestSupport", "DBus", "LocalAuthBus", "LocalAuthClient",
-                "LocalAuthentication", "Security", "localauth-sensor-simulated", "localauthd",
-                "TestSupport",
+                "LocalAuthentication", "Sealing", "Security", "localauth-sensor-simulated",
+                "localauthd", "TestSupport",
             ],
             exclude: ["Support"]
         ),
@@ -459,7 +466,7 @@ let package = Package(
             exclude: ["MasterKey/Spy"]
         ),
         // Reads any bytes: scripts/fuzz runs it in libFuzzer, a test replays Tests/Corpora in it.
-        .target(name: "CFuzz", dependencies: ["CFace", "CReceive"], path: "Tests/CFuzz"),
+        .target(name: "CFuzz", dependencies: ["CFace"], path: "Tests/CFuzz"),
         .executableTarget(
             name: "fuzzers",
             dependencies: [

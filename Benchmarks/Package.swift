@@ -34,13 +34,6 @@ let package = Package(
     targets: [
         .executableTarget(name: "csdbus-service", cSettings: c, linkerSettings: systemd),
         .executableTarget(name: "bench-client", cSettings: c, linkerSettings: systemd),
-        .executableTarget(
-            name: "peer-service",
-            dependencies: [
-                .product(name: "AuthService", package: project)
-            ],
-            swiftSettings: strict
-        ),
         .target(
             name: "BenchSupport",
             dependencies: [

@@ -1,10 +1,11 @@
+import Glibc
 import Linux
 internal import Localization
 
-/// The program that asks, as the agent finds it by its process: the agent runs as the user, and may
-/// look at what the service may not.
+/// The program of a caller, as the agent proves it: the agent runs as the user, and may look at
+/// more than the service.
 ///
-/// Nobody vouches for it: a process can be started with any program.
+/// The name says which program runs, not on whose behalf: any process can start any program.
 public struct AskingProgram: Hashable, Sendable {
     /// The file of the program.
     public let path: String
@@ -12,7 +13,7 @@ public struct AskingProgram: Hashable, Sendable {
     public let name: String
     /// The icon of its desktop file; empty when there is none.
     public let icon: String
-    /// What started it, and what started that, by the names of their files; four at most.
+    /// The programs that started it, the nearest first, by the names of their files; at most 4.
     public let ancestors: [String]
 
     /// A program that is described already.
@@ -23,26 +24,50 @@ public struct AskingProgram: Hashable, Sendable {
         self.ancestors = ancestors
     }
 
-    /// Looks a process up; nil when the kernel doesn't tell what it runs.
+    /// Looks a process up; nil when nothing proves which program it runs.
     public init?(pid: UInt32) {
-        guard let number = Int32(exactly: pid), number > 0 else { return nil }
-        let program = RunningProgram(pid: number)
-        guard let path = program.path, let fileName = program.fileName else { return nil }
+        guard let number = Int32(exactly: pid), number > 0,
+            let (program, path) = Self.proven(number)
+        else { return nil }
         let file = program.desktopFile(languages: preferredLanguages())
         let title = plainText(file?.name ?? "", limit: 128)
-        self.path = plainText(path, limit: 256)
-        name = title.isEmpty ? plainText(fileName, limit: 128) : title
+        self.path = path
+        name = title.isEmpty ? plainText(Self.fileName(path), limit: 128) : title
         icon = plainText(file?.icon ?? "", limit: 1024)
         ancestors = Self.ancestors(of: number)
     }
 
-    /// Without the first process, which starts everything, and without what can't be told.
+    /// The program of a process and its path, where that can be shown and not be faked (L33).
+    ///
+    /// A process in a mount namespace of its own, or with a file that was replaced, could be at the
+    /// path of any other program.
+    private static func proven(_ pid: Int32) -> (RunningProgram, path: String)? {
+        let program = RunningProgram(pid: pid)
+        guard let own = SmallFile.link("/proc/self/ns/mnt"),
+            SmallFile.link("/proc/\(pid)/ns/mnt") == own,
+            let path = program.path.map({ plainText($0, limit: 256) }),
+            isSameFile(path, "/proc/\(pid)/exe")
+        else { return nil }
+        return (program, path)
+    }
+
+    private static func isSameFile(_ path: String, _ other: String) -> Bool {
+        var (file, program) = (stat(), stat())
+        guard stat(path, &file) == 0, stat(other, &program) == 0 else { return false }
+        return file.st_dev == program.st_dev && file.st_ino == program.st_ino
+    }
+
+    private static func fileName(_ path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    /// Ends before the first process, which starts everything, and before one that hides.
     private static func ancestors(of pid: Int32) -> [String] {
         var names: [String] = []
         var next = RunningProgram.parent(of: pid)
         while let process = next, process > 1, names.count < 4 {
-            guard let name = RunningProgram(pid: process).fileName else { break }
-            names.append(plainText(name, limit: 64))
+            guard let path = proven(process)?.path else { break }
+            names.append(plainText(fileName(path), limit: 64))
             next = RunningProgram.parent(of: process)
         }
         return names

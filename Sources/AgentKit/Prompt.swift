@@ -1,7 +1,6 @@
 public import DBus
-import Glibc
-import Linux
 import LocalAuthBus
+import Sealing
 
 /// One prompt that the service asked for.
 @BusActor public final class Prompt {
@@ -12,41 +11,46 @@ import LocalAuthBus
     /// Whether it is over; what is submitted afterwards goes nowhere.
     public private(set) var hasEnded = false
 
-    /// Whether the app's own password is asked for now, and no longer the passcode.
+    /// Whether the app's own password is asked for, and not the password of the login.
     public private(set) var asksApplicationPassword: Bool
 
     /// What tells the rest of a delay.
     var countdown: (next: EventSource, end: ContinuousClock.Instant)?
-    private var channel: OwnedDescriptor
+    /// The verifier's key; nil: the prompt takes no password of the login.
+    private var passcodeKey: RecipientKey?
+    /// Whether the service has said nothing yet of what was submitted.
+    private var isChecking = false
     /// If an answer is lost, the prompt ends at the deadline, which the service reports with End.
     private let service: Authentication1Proxy
-    /// Told when the service takes nothing any more.
-    private let lost: @BusActor () -> Void
-    /// Told when the service doesn't know the prompt any more.
-    private let forgotten: @BusActor () -> Void
+    private weak var agent: PromptAgent?
     private var question: EventSource?
     /// How long after a cancellation the service may take to say that the prompt has ended.
     private static let patience = Duration.seconds(5)
 
-    /// A prompt that sends its answers to `service` and its passcodes through `channel`.
-    /// - Throws: InvalidArgs when the channel isn't a `SOCK_SEQPACKET` socket: in anything else an
-    ///   eavesdropper with a copy of the descriptor could read the passcode.
+    /// A prompt of an agent that sends its answers to `service`.
+    /// - Throws: InvalidArgs for a `passcode-key` that is no key.
     init(
         handle: String,
-        details: PromptDetails,
-        channel: OwnedDescriptor,
+        details: [String: Variant],
         service: Authentication1Proxy,
-        lost: @escaping @BusActor () -> Void,
-        forgotten: @escaping @BusActor () -> Void
+        agent: PromptAgent
     ) throws(DBusError) {
-        try Self.requirePackets(channel)
-        asksApplicationPassword = details.stage == .applicationPassword
+        self.details = try PromptDetails(details, lookUp: AskingProgram.init(pid:))
+        asksApplicationPassword = self.details.stage == .applicationPassword
+        passcodeKey = try Self.passcodeKey(in: details)
         self.handle = handle
-        self.details = details
-        self.channel = channel
         self.service = service
-        self.lost = lost
-        self.forgotten = forgotten
+        self.agent = agent
+    }
+
+    private static func passcodeKey(
+        in details: [String: Variant]
+    ) throws(DBusError) -> RecipientKey? {
+        guard let value = details["passcode-key"] else { return nil }
+        guard let key = value.asBytes.flatMap({ RecipientKey($0) }) else {
+            throw DBusError(.invalidArgs, "“passcode-key” is no key.")
+        }
+        return key
     }
 
     /// The user cancels.
@@ -65,7 +69,7 @@ import LocalAuthBus
         do throws(DBusError) {
             try await service.submitCancel(prompt: handle)
         } catch {
-            if error.name == .accessDenied { forgotten() }
+            if error.name == .accessDenied { agent?.forget(self) }
         }
     }
 
@@ -75,36 +79,69 @@ import LocalAuthBus
     /// The user confirms a match; only after `confirmationRequired`.
     public func confirm() { if !hasEnded { service.sendSubmitConfirm(prompt: handle) } }
 
-    private static func requirePackets(_ channel: OwnedDescriptor) throws(DBusError) {
-        guard
-            socketOption(channel, SO_DOMAIN) == AF_UNIX,
-            socketOption(channel, SO_TYPE) == Int32(SOCK_SEQPACKET.rawValue)
-        else {
-            throw DBusError(.invalidArgs, "The passcode channel is not a SOCK_SEQPACKET socket.")
+    /// Learns what the service said before the view does.
+    /// - Throws: InvalidArgs for a `passcode-key` that is no key.
+    func take(_ progress: PromptProgress, _ detail: [String: Variant]) throws(DBusError) {
+        switch progress {
+        case .passcodeRequired:
+            passcodeKey = try Self.passcodeKey(in: detail) ?? passcodeKey
+            asksApplicationPassword = false
+        case .applicationPasswordRequired: asksApplicationPassword = true
+        case .passcodeRejected, .passcodeDelayed, .success: break
+        default: return
         }
+        isChecking = false
     }
 
-    /// From now on what is typed is the app's own password, which has a channel of its own.
-    /// - Throws: InvalidArgs when it isn't a `SOCK_SEQPACKET` socket.
-    func askApplicationPassword(on new: OwnedDescriptor) throws(DBusError) {
-        try Self.requirePackets(new)
-        channel = new
-        asksApplicationPassword = true
-    }
-
-    /// Sends one passcode as one packet, straight from the memory it was typed into.
-    /// - Throws: InvalidArgs when it is empty, Failed when the service doesn't take it.
+    /// Seals what was typed and sends it: to the verifier, or to the service where the app's own
+    /// password is asked for.
+    ///
+    /// If the service refuses it, the view gets ``PromptProgress/secretRefused``.
+    /// - Throws: InvalidArgs when it is empty, Failed when it cannot be sealed.
     public func submit(passcode: RawSpan) throws(DBusError) {
         guard !hasEnded else { return }
         guard !passcode.isEmpty else { throw DBusError(.invalidArgs, "The passcode is empty.") }
-        let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
-        // send(2) needs the address; nothing keeps it.
-        let sent = passcode.withUnsafeBytes { bytes in
-            send(channel.rawValue, bytes.baseAddress, bytes.count, flags)
+        let secret = SecretBytes(passcode.withUnsafeBytes { Array($0) })
+        if asksApplicationPassword {
+            send { [self] () throws(DBusError) in try await submit(password: secret) }
+        } else {
+            guard let sealed = passcodeKey?.seal(secret, for: .passcode, of: handle) else {
+                throw DBusError(.failed, "There is no key to seal the passcode with.")
+            }
+            send { [self] () throws(DBusError) in
+                try await service.submitPasscode(prompt: handle, sealed: sealed)
+            }
         }
-        guard sent == passcode.byteCount else {
-            lost()
-            throw DBusError(.failed, "The service did not take the passcode.")
+    }
+
+    private func submit(password: SecretBytes) async throws(DBusError) {
+        let holder = service.connection.uniqueName
+        guard let key = try await agent?.sealingKey(of: service.destination),
+            let sealed = key.seal(password, for: .keychain, of: holder)
+        else { throw DBusError(.failed, "There is no key to seal the password with.") }
+        guard !hasEnded else { return }
+        try await service.submitPassword(
+            prompt: handle,
+            password: sealed,
+            options: ["sealed": .bool(true)]
+        )
+    }
+
+    private func send(_ call: @escaping @BusActor @Sendable () async throws(DBusError) -> Void) {
+        isChecking = true
+        onLoop { [self] in
+            do throws(DBusError) { try await call() } catch { fail(error) }
+        }
+    }
+
+    /// Asks again for what the service did not take, unless it has asked for something else.
+    private func fail(_ error: DBusError) {
+        guard !hasEnded, isChecking else { return }
+        isChecking = false
+        if error.name == .accessDenied {
+            agent?.forget(self)
+        } else {
+            agent?.askAgain(self)
         }
     }
 
@@ -112,11 +149,4 @@ import LocalAuthBus
         hasEnded = true
         question?.cancel()
     }
-}
-
-private func socketOption(_ socket: OwnedDescriptor, _ option: Int32) -> Int32? {
-    var value: Int32 = 0
-    var size = socklen_t(MemoryLayout<Int32>.size)
-    guard getsockopt(socket.rawValue, SOL_SOCKET, option, &value, &size) == 0 else { return nil }
-    return value
 }

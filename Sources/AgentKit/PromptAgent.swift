@@ -1,6 +1,6 @@
 public import DBus
-public import Linux
 public import LocalAuthBus
+import Sealing
 
 /// A prompt agent: registers at the service, again whenever the service comes back, and hands the
 /// prompts to a view.
@@ -41,6 +41,8 @@ public import LocalAuthBus
     private let view: any PromptView
     private let changed: @BusActor (State) -> Void
     private var owner: String?
+    /// The service's key for the passwords of apps; nil: not read yet.
+    private var sealingKey: RecipientKey?
     private var watch: EventSource?
     private var question: EventSource?
     private var prompts: [String: Prompt] = [:]
@@ -121,6 +123,7 @@ public import LocalAuthBus
         }
         endAll(.system)
         owner = new
+        sealingKey = nil
         guard let new else { return enter(.serviceAway) }
         onLoop { [weak self] in await self?.register(at: new) }
     }
@@ -134,7 +137,9 @@ public import LocalAuthBus
             // Who calls is looked up while nobody waits for a prompt.
             onLoop { [connection] in _ = try? await connection.peer(named: new) }
             let session = try await proxy(new).registerAgent(agent: Self.path, options: options)
-            if owner == new { enter(.registered(session: session)) }
+            guard owner == new else { return }
+            enter(.registered(session: session))
+            _ = try? await sealingKey(of: new)
         } catch {
             guard owner == new else { return }
             guard error.name == .limitsExceeded, triesLeft > 0 else {
@@ -147,6 +152,18 @@ public import LocalAuthBus
                 }
             }
         }
+    }
+
+    /// The key that a service published, read once.
+    /// - Throws: what the service answers, and Failed for a value that is no key.
+    func sealingKey(of service: String) async throws(DBusError) -> RecipientKey {
+        if service == owner, let sealingKey { return sealingKey }
+        let keychain = Keychain1Proxy(connection, destination: service, path: Keychain1.path)
+        guard let key = RecipientKey(try await keychain.sealingKey()) else {
+            throw DBusError(.failed, "The service has no key for passwords.")
+        }
+        if service == owner { sealingKey = key }
+        return key
     }
 
     private func enter(_ new: State) {
@@ -162,6 +179,15 @@ public import LocalAuthBus
 
     private func end(_ handle: String, _ outcome: PromptOutcome) {
         if let prompt = prompts.removeValue(forKey: handle) { finish(prompt, outcome) }
+    }
+
+    /// Takes a prompt down that the service does not know.
+    func forget(_ prompt: Prompt) { end(prompt.handle, .system) }
+
+    /// Has the view ask once more, and looks whether the service is another one.
+    func askAgain(_ prompt: Prompt) {
+        view.update(prompt, .secretRefused)
+        askNow()
     }
 
     private func finish(_ prompt: Prompt, _ outcome: PromptOutcome) {
@@ -216,7 +242,6 @@ extension PromptAgent: Agent1Service {
     public func begin(
         prompt handle: String,
         details: [String: Variant],
-        passcode: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         try admit(call)
@@ -228,22 +253,18 @@ extension PromptAgent: Agent1Service {
         }
         let prompt = try Prompt(
             handle: handle,
-            details: PromptDetails(details, lookUp: AskingProgram.init(pid:)),
-            channel: passcode,
-            service: proxy(call.peer.name)
-        ) { [weak self] in
-            self?.askNow()
-        } forgotten: { [weak self] in
-            self?.end(handle, .system)
-        }
+            details: details,
+            service: proxy(call.peer.name),
+            agent: self
+        )
         try view.begin(prompt)
         prompts[handle] = prompt
         return .now(())
     }
 
     /// Passes on what happened; unknown kinds and unknown prompts are ignored.
-    /// - Throws: AccessDenied to others than the service, InvalidArgs for an application password
-    ///   without a channel of its own.
+    /// - Throws: AccessDenied to others than the service, InvalidArgs for a `passcode-key` that is
+    ///   no key.
     public func update(
         prompt handle: String,
         kind: String,
@@ -254,12 +275,7 @@ extension PromptAgent: Agent1Service {
         if let prompt = prompts[handle],
             let progress = PromptProgress(kind: kind, detail: detail)
         {
-            if progress == .applicationPasswordRequired {
-                guard let channel = detail["channel"]?.asDescriptor else {
-                    throw DBusError(.invalidArgs, "The application password has no channel.")
-                }
-                try prompt.askApplicationPassword(on: channel)
-            }
+            try prompt.take(progress, detail)
             view.update(prompt, progress)
             count(down: progress, prompt)
         }

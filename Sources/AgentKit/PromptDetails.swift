@@ -6,25 +6,23 @@ public struct PromptDetails: Hashable, Sendable {
     public enum Stage: String, Sendable {
         /// The sensors look.
         case biometry
-        /// The passcode of the account.
+        /// The password of the login.
         case passcode
         /// A password that belongs to one secret of the app.
         case applicationPassword = "application-password"
     }
 
-    /// The name to show, without quotation marks; never empty.
+    /// The name of the app or the program, without quotation marks; empty when nothing proves one.
     public let appName: String
     /// A themed icon's name or a path; empty when there is none.
     public let appIcon: String
-    /// The application id; empty when there is none.
-    public let appID: String
-    /// Whether a sandbox vouches for the name.
-    public let isAppVerified: Bool
-    /// The program that asks: its path where the agent found it, else what it calls itself.
-    public let process: String
-    /// What started it, the nearest first, where the agent found it.
-    public let ancestors: [String]
-    /// Its process id; 0 when unknown.
+    /// Whether the caller is a sandboxed app, or may be one.
+    public let isSandboxed: Bool
+    /// The id of a sandboxed app; empty when it is unknown.
+    public let sandboxID: String
+    /// The program of a caller outside sandboxes; nil when it hides what it is.
+    public let program: AskingProgram?
+    /// The process of the caller; 0 when unknown.
     public let pid: UInt32
     /// On whose behalf the app says that it asks, without quotation marks; empty: nobody's.
     public let requester: String
@@ -59,26 +57,23 @@ public struct PromptDetails: Hashable, Sendable {
 
     /// Decodes the details of a Begin call; unknown keys are ignored.
     ///
-    /// `lookUp` finds a program that nobody vouches for by its process; what it finds goes before
-    /// the service's words, which are then no more than the program's own.
+    /// `lookUp` finds the program of a process outside sandboxes, where the agent can prove it.
     /// - Throws: InvalidArgs for a wrong type, an unknown stage or an empty reason.
     public init(
         _ details: [String: Variant],
         lookUp: (_ pid: UInt32) -> AskingProgram? = { _ in nil }
     ) throws(DBusError) {
         let fields = Fields(values: details)
-        isAppVerified = try fields.value("app-verified", \.asBool) ?? false
+        isSandboxed = try fields.value("sandboxed", \.asBool) ?? true
         pid = try fields.value("pid", \.asUInt32) ?? 0
-        let process = try fields.text("process", limit: 128) ?? ""
+        let id = try fields.text("sandbox-id", limit: 255) ?? ""
         let name = try fields.text("app-name", limit: 128) ?? ""
         let icon = try fields.text("app-icon", limit: 1024) ?? ""
-        let found = isAppVerified ? nil : lookUp(pid)
-        self.process = found?.path ?? process
-        ancestors = found?.ancestors ?? []
-        let said = name.isEmpty ? (process.isEmpty ? "?" : process) : name
-        appName = withoutQuotationMarks(found?.name ?? said)
-        appIcon = found?.icon ?? icon
-        appID = try fields.text("app-id", limit: 255) ?? ""
+        sandboxID = isSandboxed ? id : ""
+        program = isSandboxed ? nil : lookUp(pid)
+        // Only the id of a sandbox proves the name that the service gives.
+        appName = withoutQuotationMarks(sandboxID.isEmpty ? program?.name ?? "" : name)
+        appIcon = sandboxID.isEmpty ? program?.icon ?? "" : icon
         let requester = try fields.text("requester", limit: 128) ?? ""
         self.requester = withoutQuotationMarks(requester)
         requesterPID = try fields.value("requester-pid", \.asUInt32) ?? 0
@@ -105,7 +100,7 @@ public struct PromptDetails: Hashable, Sendable {
         self.stage = stage
     }
 
-    /// Whether a passcode is taken from the first moment (L6).
+    /// Whether a password is taken from the first moment (L6).
     public var takesPasscodeAtOnce: Bool { stage != .biometry || policy == 2 }
 }
 

@@ -19,14 +19,16 @@ public enum PromptProgress: Hashable, Sendable {
     case fallbackAvailable
     /// A match waits to be confirmed.
     case confirmationRequired
-    /// The passcode is asked for from now on, and why.
-    case passcodeRequired(cause: String)
+    /// The password is asked for from now on, and why; `text` is an administrator's.
+    case passcodeRequired(cause: String, text: String = "")
     /// A wrong passcode, and how many attempts are left.
     case passcodeRejected(attemptsLeft: UInt32)
     /// No passcode is taken for so many seconds, after too many wrong ones; told each second.
     case passcodeDelayed(seconds: Int)
     /// The app's own password is asked for from now on.
     case applicationPasswordRequired
+    /// The service did not take what was submitted; the prompt itself says so, not the service.
+    case secretRefused
     /// It was the user.
     case success
 
@@ -66,7 +68,8 @@ public enum PromptProgress: Hashable, Sendable {
             self = .confirmationRequired
         case .passcodeRequired:
             self = .passcodeRequired(
-                cause: plainText(detail["cause"]?.asString ?? "", limit: 256)
+                cause: plainText(detail["cause"]?.asString ?? "", limit: 64),
+                text: withoutQuotationMarks(plainText(detail["text"]?.asString ?? "", limit: 64))
             )
         case .passcodeRejected:
             guard let left else { return nil }

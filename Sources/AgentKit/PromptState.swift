@@ -83,9 +83,9 @@ public struct PromptState: Hashable, Sendable {
         case .confirmationRequired:
             canConfirm = true
             mood = .recognized
-        case .passcodeRequired(let cause):
+        case .passcodeRequired(let cause, _):
             ask(forApplicationPassword: false)
-            // These two are about the passcode alone: sensors look on.
+            // These two are about the password alone: sensors look on.
             if !["verifier-failed", "delay-over"].contains(cause) { sensors = [] }
             mood = .asking
         case .passcodeRejected(let left):
@@ -98,6 +98,8 @@ public struct PromptState: Hashable, Sendable {
             ask(forApplicationPassword: true)
             sensors = []
             mood = .asking
+        case .secretRefused:
+            (mood, takesSecret) = (.failed, true)
         case .success:
             mood = .recognized
             takesSecret = false
@@ -105,12 +107,11 @@ public struct PromptState: Hashable, Sendable {
         }
     }
 
-    /// A secret was sent, or was not taken.
+    /// A secret was sent, or could not be.
     public mutating func submitted(_ isSent: Bool) {
-        takesSecret = !isSent
-        mood = isSent ? .asking : .failed
-        news =
-            isSent ? localized("Checking …") : localized("The service did not take the password.")
+        guard isSent else { return take(.secretRefused) }
+        (mood, takesSecret) = (.asking, false)
+        news = localized("Checking …")
     }
 
     /// The match was confirmed, or the fallback taken; each once.

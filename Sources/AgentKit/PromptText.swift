@@ -2,17 +2,28 @@ internal import Localization
 
 /// Every sentence that a prompt shows, in one place and in the user's language.
 public enum PromptText {
-    /// The first line: who asks, for what.
+    /// The first line: the caller, and what it asks for.
     public static func question(_ details: PromptDetails) -> String {
         let reason = translation(of: details.reason, like: reasons)
-        return details.requester.isEmpty
-            ? localized("“%1$s” is trying to %2$s", details.appName, reason)
-            : localized(
-                "“%1$s”, on behalf of “%2$s”, is trying to %3$s",
-                details.appName,
+        let caller = caller(details)
+        guard details.requester.isEmpty else {
+            return localized(
+                "%1$s, on behalf of “%2$s”, is trying to %3$s",
+                caller,
                 details.requester,
                 reason
             )
+        }
+        return details.appName.isEmpty
+            ? localized("%1$s wants to %2$s", caller, reason)
+            : localized("%1$s is trying to %2$s", caller, reason)
+    }
+
+    private static func caller(_ details: PromptDetails) -> String {
+        guard !details.appName.isEmpty else { return appTitle(details) }
+        return details.isSandboxed
+            ? localized("The sandboxed app “%1$s”", details.appName)
+            : localized("“%1$s”", details.appName)
     }
 
     /// What the service itself asks for; the reasons of apps come in the language of the app.
@@ -21,9 +32,13 @@ public enum PromptText {
         marked("make %1$s forget you"),
     ]
 
-    /// The name to stand alone: what nobody vouches for can be as long as it likes.
+    /// The name to stand alone, or words for a caller without a proved name (L33).
     public static func appTitle(_ details: PromptDetails) -> String {
-        details.appName.count > 64 ? details.appName.prefix(63) + "…" : details.appName
+        guard details.appName.isEmpty else {
+            return details.appName.count > 64 ? details.appName.prefix(63) + "…" : details.appName
+        }
+        return details.isSandboxed
+            ? localized("A sandboxed app") : localized("A program that hides what it is")
     }
 
     /// What a sensor is called.
@@ -36,39 +51,50 @@ public enum PromptText {
         }
     }
 
-    /// Who it is that asks, as far as anybody knows.
+    /// The caller's process and program or app, and its claim on whose behalf it asks.
     public static func origin(_ details: PromptDetails) -> String {
-        let caller = caller(details)
-        guard !details.requester.isEmpty else { return caller }
+        let process = process(details)
+        guard !details.requester.isEmpty else { return process }
         let claim =
             details.requesterPID == 0
-            ? localized("Only it says that it asks on behalf of “%1$s”.", details.requester)
+            ? localized("“%1$s” is the app's own claim.", details.requester)
             : localized(
-                "Only it says that it asks on behalf of “%1$s” (process %2$s).",
+                "“%1$s” (process %2$s) is the app's own claim.",
                 details.requester,
                 "\(details.requesterPID)"
             )
-        return "\(caller) \(claim)"
+        return "\(process) \(claim)"
     }
 
-    private static func caller(_ details: PromptDetails) -> String {
-        if details.isAppVerified { return localized("Verified app %1$s.", details.appID) }
-        let process = details.process.isEmpty ? localized("a process") : details.process
-        guard details.pid != 0 else {
-            return localized("Asked by %1$s, which nobody vouches for.", process)
+    private static func process(_ details: PromptDetails) -> String {
+        let pid = "\(details.pid)"
+        if details.isSandboxed {
+            return details.sandboxID.isEmpty
+                ? localized("Asked by a sandboxed app (process %1$s).", pid)
+                : localized(
+                    "Asked by the sandboxed app %1$s (process %2$s).",
+                    details.sandboxID,
+                    pid
+                )
         }
-        guard !details.ancestors.isEmpty else {
+        guard let program = details.program else {
+            return localized(
+                "The program of process %1$s is hidden, or its file was replaced after it started.",
+                pid
+            )
+        }
+        guard !program.ancestors.isEmpty else {
             return localized(
                 "Asked by %1$s (process %2$s), which nobody vouches for.",
-                process,
-                "\(details.pid)"
+                program.path,
+                pid
             )
         }
         return localized(
             "Asked by %1$s (process %2$s, started by %3$s), which nobody vouches for.",
-            process,
-            "\(details.pid)",
-            details.ancestors.joined(separator: " ← ")
+            program.path,
+            pid,
+            program.ancestors.joined(separator: " ← ")
         )
     }
 
@@ -150,10 +176,12 @@ public enum PromptText {
         case .noMatch(let left): localized("No match. %1$s", attempts(left))
         case .fallbackAvailable: nil
         case .confirmationRequired: localized("Recognized. Press Enter to confirm.")
-        case .passcodeRequired(let cause): required(cause)
+        case .passcodeRequired(let cause, let text): required(cause, text)
         case .applicationPasswordRequired: localized("Now type the password of this item.")
         case .passcodeRejected(let left): localized("Wrong password. %1$s", attempts(left))
         case .passcodeDelayed(let seconds): delayed(seconds)
+        case .secretRefused:
+            localized("The service did not take the password. Type it again.")
         case .success: localized("Recognized.")
         }
     }
@@ -192,11 +220,9 @@ public enum PromptText {
         }
     }
 
-    /// The service's own causes are identifiers and need a sentence; other causes are sentences
-    /// already.
-    private static func required(_ cause: String) -> String {
+    /// The sentence for a cause: no word from outside, but for the quotation of an administrator.
+    private static func required(_ cause: String, _ text: String) -> String {
         switch cause {
-        case "", "fallback": localized("The password is needed.")
         case "attempts": localized("The password is needed after so many failed attempts.")
         case "lockout": localized("The password is needed: too many attempts have failed.")
         case "sensor-failed": localized("The password is needed: no sensor works any more.")
@@ -206,10 +232,12 @@ public enum PromptText {
         case "hours": localized("The password is needed after so long without unlocking.")
         case "hours-with-biometry":
             localized("The password is needed: it has not been typed for a long time.")
-        case "remote": localized("The password is needed: this device was locked remotely.")
+        case "remote" where text.isEmpty:
+            localized("Your administrator asked for the password.")
+        case "remote": localized("Your administrator asked for the password: “%1$s”.", text)
+        case "program": localized("A program of yours asked for the password.")
         case "damaged": localized("The password is needed: the stored state was damaged.")
-        case "required": localized("The password is needed before biometry is used again.")
-        default: localized("The password is needed: %1$s", cause)
+        default: localized("The password is needed.")
         }
     }
 

@@ -33,11 +33,8 @@ extension AuthEngine {
     mutating func succeed(_ id: EvaluationID, _ evidence: Grant.Evidence) {
         guard let uid = evaluations[id]?.request.uid else { return }
         switch evaluations[id]?.prompt?.advance(with: .resting(on: evidence, uid: uid)) {
-        case .nextStage(let channel):
+        case .nextStage:
             leaveTurn(id, uid)
-            // After one that is being verified, the prompt is heard when its verdict is there.
-            if channel == .waiting { hear(id, dropping: true) }
-            if channel == .saving { hear(id) }
             beginStage(id)
         case .conclusion: conclude(id)
         case .refusal: concludeIfIdle(id)

@@ -3,17 +3,17 @@
 extension AuthEngine {
     /// The age rule by which biometry waits for a passcode; nil: none does.
     func overdueCause(of record: UserRecord, at moment: Instant) -> PasscodeCause? {
-        if settings.passcodeAfterBoot, record.lastPasscode == nil { return .boot }
+        if settings.passcodeAfterBoot, record.lastPasscode == nil { return PasscodeCause(.boot) }
         let passcode = record.lastPasscode ?? since
         // A service that began after that passcode is no unlock.
         let biometry = record.lastBiometricUnlock ?? min(since, passcode)
         if let limit = settings.passcodeAfter, moment - max(passcode, biometry) >= limit {
-            return .hours
+            return PasscodeCause(.hours)
         }
         if let limit = settings.passcodeAfterWithBiometry, moment - passcode >= limit,
             moment - biometry >= settings.withoutBiometry
         {
-            return .hoursWithBiometry
+            return PasscodeCause(.hoursWithBiometry)
         }
         return nil
     }

@@ -74,22 +74,12 @@ extension AuthEngine {
         }
     }
 
-    /// What was typed is not looked at; while a delay runs, the prompt is told when it is over.
+    /// A passcode is not looked at; while a delay runs, the prompt is told when it is over.
     private mutating func dropPasscode(_ id: EvaluationID) {
         guard evaluations[id] != nil else { return }
         evaluations[id]?.prompt?.withdraw()
-        hear(id, dropping: true)
         holdBack(id)
         concludeIfIdle(id)
-    }
-
-    /// What was done with a passcode is done: the prompt is listened to again.
-    ///
-    /// The app's own password comes on a channel of its own.
-    mutating func hear(_ id: EvaluationID, dropping: Bool = false) {
-        guard let prompt = evaluations[id]?.prompt else { return }
-        if case .password = prompt.stage { return }
-        effects.append(dropping ? .discardPasscode(id) : .listen(id))
     }
 
     /// The record as it is written: an attempt without a verdict counts there as a wrong one.

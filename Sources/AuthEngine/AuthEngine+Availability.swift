@@ -60,17 +60,22 @@ extension AuthEngine {
             factors.contains(.biometry) && biometryRefusal(uid: uid, facts: facts, at: now) == nil
         let usesCompanions = factors.contains(.companion)
         return facts.sensors.filter { sensor in
-            sensor.availability == .usable && sensor.templates > 0
-                && (sensor.type == .none ? usesCompanions : usesBiometry)
+            sensor.couldLook && (sensor.type == .none ? usesCompanions : usesBiometry)
         }
     }
 
     /// Why biometry waits for a passcode of this user; nil: it doesn't.
     public func lockout(of uid: UInt32, at moment: Instant) -> Refusal? {
+        guard let cause = refusingCause(of: uid, at: moment) else { return nil }
+        return cause.word == .lockout ? .tooManyFailures : .passcodeFirst(cause: cause)
+    }
+
+    /// The cause for which biometry waits for a passcode; nil: none.
+    func refusingCause(of uid: UInt32, at moment: Instant? = nil) -> PasscodeCause? {
         let record = record(of: uid)
-        if let cause = record.passcodeCause { return .passcodeFirst(cause: cause) }
-        if record.failures >= settings.lockoutAttempts { return .tooManyFailures }
-        return overdueCause(of: record, at: moment).map { .passcodeFirst(cause: $0) }
+        if let cause = record.passcodeCause { return cause }
+        if record.failures >= settings.lockoutAttempts { return PasscodeCause(.lockout) }
+        return overdueCause(of: record, at: moment ?? now)
     }
 
     /// Whether biometry waits for a passcode of this user now.
@@ -86,4 +91,9 @@ extension PasscodeFact {
         case .unknown: .passcodeUnknown
         }
     }
+}
+
+extension SensorFact {
+    /// Whether the sensor can be used, and knows the user.
+    var couldLook: Bool { availability == .usable && templates > 0 }
 }

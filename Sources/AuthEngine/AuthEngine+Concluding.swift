@@ -71,13 +71,11 @@ extension AuthEngine {
         in prompt: Prompt,
         _ uid: UInt32
     ) -> PasscodeCause {
-        if !prompt.proved.isEmpty { return .accessControl }
+        if !prompt.proved.isEmpty { return PasscodeCause(.accessControl) }
         switch proving.setback {
-        case .lockedOut:
-            let record = record(of: uid)
-            return record.passcodeCause ?? overdueCause(of: record, at: now) ?? .lockout
-        case .exhausted: return .attempts
-        case nil: return .sensorFailed
+        case .lockedOut: return refusingCause(of: uid) ?? PasscodeCause(.lockout)
+        case .exhausted: return PasscodeCause(.attempts)
+        case nil: return PasscodeCause(.sensorFailed)
         }
     }
 }

@@ -1,18 +1,31 @@
 /// What is typed: the passcode, or the app's own password.
 extension AuthEngine {
+    /// Whether a prompt takes a passcode now: for `SubmitPasscode` (L6, L10).
+    public func takesPasscode(_ id: EvaluationID) -> Bool {
+        guard let prompt = evaluations[id]?.prompt else { return false }
+        return prompt.channel == .idle && prompt.stage.takesPasscode && !isDelayed(id)
+    }
+
+    /// Whether a prompt takes the app's own password now: for `SubmitPassword` (L22).
+    public func takesPassword(_ id: EvaluationID) -> Bool {
+        guard let prompt = evaluations[id]?.prompt else { return false }
+        return prompt.channel == .idle && prompt.stage == .password(isAsked: true)
+    }
+
     /// Under policy 2 a passcode is taken from the first moment (L6), under the others never.
     mutating func passcodeOffered(_ id: EvaluationID) {
-        guard let uid = evaluations[id]?.request.uid, evaluations[id]?.prompt != nil else { return }
-        let (isDelayed, isBusy) = (isDelayed(id), attempts[uid] != nil)
-        switch evaluations[id]?.prompt?.offer(isDelayed: isDelayed, isBusy: isBusy) {
-        case .verifying: beginAttempt(id, uid)
-        case .waiting: takeTurn(id, uid)
-        case .trying: effects.append(.takePassword(id))
-        case .idle, .saving, nil:
-            effects.append(.discardPasscode(id))
-            guard isDelayed, evaluations[id]?.prompt?.channel == .idle else { return }
-            holdBack(id)
+        guard takesPasscode(id), let uid = evaluations[id]?.request.uid else { return }
+        if evaluations[id]?.prompt?.offerPasscode(isBusy: attempts[uid] != nil) == .waiting {
+            takeTurn(id, uid)
+        } else {
+            beginAttempt(id, uid)
         }
+    }
+
+    mutating func passwordOffered(_ id: EvaluationID) {
+        guard takesPassword(id) else { return }
+        evaluations[id]?.prompt?.offerPassword()
+        effects.append(.takePassword(id))
     }
 
     mutating func passcodeVerified(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
@@ -32,8 +45,6 @@ extension AuthEngine {
             } else {
                 takeBackAttempt(of: uid)
             }
-            // The next stage of its prompt has not been heard until now.
-            hear(id)
         }
         callNextAttempt(of: uid)
     }
@@ -45,7 +56,6 @@ extension AuthEngine {
         switch verdict {
         case .correct:
             evaluations[id]?.prompt?.verified(isCorrect: true)
-            hear(id)
             if evaluation.prompt?.stage.acceptance == nil {
                 accept(id, .passcode)
             } else {
@@ -85,13 +95,12 @@ extension AuthEngine {
             finish(id, .refused(.verifierFailed))
             return
         }
-        hear(id)
         if isDelayed(id) {
             holdBack(id)
         } else if evaluations[id]?.prompt?.isTakenBack == false {
-            // The prompt would wait for an answer to its packet for ever.
+            // The prompt would wait for a verdict for ever.
             _ = evaluations[id]?.prompt?.ask()
-            tell(id, .passcodeRequired(cause: .verifierFailed))
+            tell(id, .passcodeRequired(cause: PasscodeCause(.verifierFailed)))
         }
         concludeIfIdle(id)
     }
@@ -112,7 +121,6 @@ extension AuthEngine {
         else { return }
         let isDelayed = delayEnd(of: evaluation.request.uid) != nil
         tell(id, .passcodeRejected(attemptsLeft: isDelayed ? 0 : left))
-        hear(id)
         guard evaluation.prompt?.stage.acceptance == nil else { return }
         if left == 0 {
             finish(id, .refused(.passcodesUsedUp))
@@ -135,17 +143,19 @@ extension AuthEngine {
         return delayEnd(of: evaluation.request.uid) != nil
     }
 
-    /// What was typed into a prompt is not looked at, because of a delay that runs.
-    ///
-    /// The prompt would wait for an answer for ever. It is told once, and again when the delay is
-    /// over.
+    /// Tells a prompt, once, that no passcode is taken for a while (L10).
     mutating func holdBack(_ id: EvaluationID) {
-        if isDelayed(id), let prompt = evaluations[id]?.prompt, prompt.stage.takesPasscode,
+        guard isDelayed(id), let prompt = evaluations[id]?.prompt, prompt.stage.takesPasscode,
             !prompt.waitsForDelay
-        {
-            tell(id, .passcodeNotTaken)
-        }
+        else { return }
+        tell(id, .passcodeNotTaken)
         noteDelay(id)
+    }
+
+    /// Tells all prompts of a user that are up.
+    mutating func holdBack(of uid: UInt32) {
+        guard delayEnd(of: uid) != nil else { return }
+        for id in ids(where: { $0.request.uid == uid && $0.isShowing }) { holdBack(id) }
     }
 
     /// While a delay runs, the sensors alone can help; the prompt learns when it is over.
@@ -157,7 +167,7 @@ extension AuthEngine {
     mutating func endDelays() {
         for id in ids(where: { $0.prompt?.waitsForDelay == true }) where !isDelayed(id) {
             evaluations[id]?.prompt?.endDelay()
-            tell(id, .passcodeRequired(cause: .delayOver))
+            tell(id, .passcodeRequired(cause: PasscodeCause(.delayOver)))
         }
     }
 

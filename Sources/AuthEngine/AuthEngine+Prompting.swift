@@ -19,6 +19,8 @@ extension AuthEngine {
     mutating func promptBegan(_ id: EvaluationID) {
         guard let plan = evaluations[id]?.show() else { return }
         tell(id, .promptShown)
+        tellWhyPasscode(id)
+        holdBack(id)
         // A passcode that was there before the prompt's answer may already have been right.
         guard evaluations[id]?.prompt?.stage.acceptance == nil else { return }
         look(plan, for: id)
@@ -29,6 +31,25 @@ extension AuthEngine {
         finish(id, .refused(.agentFailed))
     }
 
+    /// A prompt that starts with the passcode is told why, where a rule refuses biometry.
+    private mutating func tellWhyPasscode(_ id: EvaluationID) {
+        guard let evaluation = evaluations[id], let prompt = evaluation.prompt,
+            case .proving(let proving) = prompt.stage, proving.entry == .passcode(.asked),
+            proving.factors.contains(.biometry), isDelayed(id) == false,
+            let cause = refusingCause(of: evaluation.request.uid),
+            prompt.facts.sensors.contains(where: { $0.couldLook })
+        else { return }
+        tell(id, .passcodeRequired(cause: cause))
+    }
+
+    mutating func revalidationFailed(_ id: EvaluationID, _ failure: RevalidationFailure) {
+        guard evaluations[id]?.prompt != nil else { return }
+        switch failure {
+        case .loginManagerSilent: finish(id, .refused(.loginManagerSilent))
+        case .templateRemoved: finish(id, .refused(.templateRemoved))
+        }
+    }
+
     mutating func canceled(_ id: EvaluationID) {
         guard evaluations[id]?.prompt != nil else { return }
         finish(id, .refused(.userCancel))
@@ -37,7 +58,7 @@ extension AuthEngine {
     mutating func fellBack(_ id: EvaluationID) {
         guard offersFallback(id), let prompt = evaluations[id]?.prompt else { return }
         if prompt.stage.factors.contains(.passcode) {
-            askPasscode(id, cause: .fallback)
+            askPasscode(id, cause: PasscodeCause(.fallback))
         } else {
             finish(id, .refused(.userFallback))
         }

@@ -101,6 +101,7 @@ extension AuthEngine {
     /// Once all of a user's writes are done, what waited for them goes on.
     private mutating func settle(_ uid: UInt32) {
         guard !isBeingWritten(uid) else { return }
+        holdBack(of: uid)
         askVerifier(uid)
         for id in ids(where: { $0.request.uid == uid }) {
             if let facts = evaluations[id]?.heldFacts {

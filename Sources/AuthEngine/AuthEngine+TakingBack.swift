@@ -54,15 +54,15 @@ extension AuthEngine {
     /// A passcode is required before biometry: remote lock, age rules.
     mutating func passcodeRequired(uid: UInt32, cause: PasscodeCause) {
         var record = record(of: uid)
-        // The first cause stays: a flood of others would be a flood of writes.
-        guard record.passcodeCause == nil else {
+        // A repeated cause is not written again: a flood of calls would be a flood of writes.
+        guard record.passcodeCause?.givesWay(to: cause) ?? true else {
             // A companion or a passcode may have succeeded since.
             stopBiometry(of: uid)
             writeAgain(uid)
             for id in ids(where: { $0.request.uid == uid }) { concludeIfIdle(id) }
             return
         }
-        record.passcodeCause = cause.bounded
+        record.passcodeCause = cause
         save(record, of: uid)
         stopBiometry(of: uid)
     }

@@ -75,6 +75,7 @@ public struct AuthEngine: Hashable, Sendable {
         case .agentGone(let agent): gone(agent)
         case .promptBegan(let id): promptBegan(id)
         case .promptFailed(let id): promptFailed(id)
+        case .revalidationFailed(let id, let failure): revalidationFailed(id, failure)
         case .canceled(let id): canceled(id)
         case .fellBack(let id): fellBack(id)
         case .confirmed(let id): confirmed(id)
@@ -82,6 +83,7 @@ public struct AuthEngine: Hashable, Sendable {
             .sensorEnded, .sensorFailed:
             sensorEvent(event)
         case .passcodeOffered(let id): passcodeOffered(id)
+        case .passwordOffered(let id): passwordOffered(id)
         case .passcodeVerified(let id, let verdict): passcodeVerified(id, verdict)
         case .passwordTried(let id, let verdict): passwordTried(id, verdict)
         case .successesLast(let lifetime, let context, let client):

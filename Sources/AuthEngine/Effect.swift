@@ -18,15 +18,11 @@ public enum Effect: Hashable, Sendable {
     case learn(OperationID, EvaluationID, sensor: String)
     /// Answer the sensor that told of this failed attempt, however often it did.
     case answerMismatch(OperationID, attempt: UInt32, MismatchAnswer)
-    /// Have the waiting packet verified, then say `passcodeVerified`, even if the evaluation has
-    /// ended by then: a wrong passcode counts all the same.
+    /// Have the submitted passcode verified, then say `passcodeVerified`, even if the evaluation
+    /// has ended by then: a wrong passcode counts all the same.
     case verifyPasscode(EvaluationID)
-    /// Try the waiting packet as the app's own password, then say `passwordTried`.
+    /// Try the submitted password as the app's own, then say `passwordTried`.
     case takePassword(EvaluationID)
-    /// Drop the waiting packet, and listen for the next one.
-    case discardPasscode(EvaluationID)
-    /// Listen for the next packet: what was done with the last one is done.
-    case listen(EvaluationID)
     /// Write a record, then say `saved` or `saveFailed`; in this order.
     case save(SaveID, uid: UInt32, UserRecord)
     /// Answer the caller. Exactly one for each evaluation.
@@ -85,11 +81,11 @@ public enum Progress: Hashable, Sendable {
     case confirmationRequired
     /// The passcode is asked for now.
     case passcodeRequired(cause: PasscodeCause)
-    /// The app's own password is asked for now, on a channel of its own.
+    /// The app's own password is asked for now.
     case applicationPasswordRequired
     /// A wrong passcode.
     case passcodeRejected(attemptsLeft: Int)
-    /// What was typed was not looked at: a delay runs, which another prompt may have begun.
+    /// No passcode is taken for a while: a delay runs, which another prompt may have begun.
     case passcodeNotTaken
     /// It was the user (for the prompt alone).
     case success

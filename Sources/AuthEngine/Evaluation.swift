@@ -74,6 +74,11 @@ struct Evaluation: Hashable, Sendable {
         }
     }
 
+    /// Whether the prompt is up.
+    var isShowing: Bool {
+        if case .showing = phase { true } else { false }
+    }
+
     /// Whether nothing that runs could still end it well without the user's choosing something.
     var isIdle: Bool {
         if case .showing(let prompt) = phase { prompt.isIdle } else { false }

@@ -13,8 +13,10 @@ public enum Event: Hashable, Sendable {
     case agentGone(AgentID)
     /// The agent shows the prompt.
     case promptBegan(EvaluationID)
-    /// The agent answered Begin with an error, or what it needs to show more can't be made.
+    /// The agent answered Begin with an error, or could not be called.
     case promptFailed(EvaluationID)
+    /// A fact that the decision rests on was not confirmed before the decision counted (L39).
+    case revalidationFailed(EvaluationID, RevalidationFailure)
     /// Cancel in the prompt.
     case canceled(EvaluationID)
     /// The fallback button.
@@ -37,8 +39,10 @@ public enum Event: Hashable, Sendable {
     /// The operation ended because of a fault that a person should know of.
     case sensorFailed(OperationID, SensorFault)
 
-    /// A packet waits on the prompt's passcode channel.
+    /// A sealed passcode came; only where `takesPasscode`.
     case passcodeOffered(EvaluationID)
+    /// The app's own password came; only where `takesPassword`.
+    case passwordOffered(EvaluationID)
     /// The verifier answered.
     case passcodeVerified(EvaluationID, PasscodeVerdict)
     /// The service tried what `takePassword` was about.
@@ -93,7 +97,15 @@ public enum Interruption: Hashable, Sendable {
     case left
 }
 
-/// What the verifier said of one packet.
+/// Why a decision does not count.
+public enum RevalidationFailure: Hashable, Sendable {
+    /// The login manager did not say whether the session is still the same.
+    case loginManagerSilent
+    /// The template that matched is not enrolled any more.
+    case templateRemoved
+}
+
+/// The verifier's answer about one passcode.
 public enum PasscodeVerdict: Hashable, Sendable {
     /// It is the passcode.
     case correct

@@ -24,6 +24,14 @@ extension Refusal {
         .systemCancel,
         "The program that shows the prompt failed or left."
     )
+    static let loginManagerSilent = Refusal(
+        .systemCancel,
+        "The login manager did not say whether the session is still the same: try again."
+    )
+    static let templateRemoved = Refusal(
+        .systemCancel,
+        "The fingerprint or face that matched was removed meanwhile."
+    )
     static let unlockFirst = Refusal(.systemCancel, "Unlocking the screen came first.")
     static let sessionLocked = Refusal(.systemCancel, "The session was locked.")
     static let sessionLeft = Refusal(.systemCancel, "The session is not in front any more.")
@@ -104,16 +112,22 @@ extension Refusal {
     )
 
     static func passcodeFirst(cause: PasscodeCause) -> Refusal {
-        let reason =
-            switch cause {
-            case .boot: "after a restart or a logout"
-            case .hours: "after so long without unlocking"
-            case .hoursWithBiometry: "after so long without one"
-            case .remote: "because this device was locked remotely"
-            case .damaged: "because the stored state was damaged"
-            default: "(\(cause.rawValue))"
-            }
-        return Refusal(.biometryLockout, "The password is required before biometry \(reason).")
+        Refusal(.biometryLockout, sentence(for: cause))
+    }
+
+    private static func sentence(for cause: PasscodeCause) -> String {
+        let start = "The password is required before biometry"
+        return switch cause.word {
+        case .boot: "\(start) after a restart or a logout."
+        case .hours: "\(start) after so long without unlocking."
+        case .hoursWithBiometry: "\(start) after so long without a password."
+        case .damaged: "\(start) because the stored state was damaged."
+        case .program: "\(start): a program of yours asked for it."
+        case .remote:
+            cause.text.map { "\(start). An administrator says: “\($0)”" }
+                ?? "\(start): an administrator asked for it."
+        default: "\(start)."
+        }
     }
 
     static func passcodeDelayed(left: Duration) -> Refusal {

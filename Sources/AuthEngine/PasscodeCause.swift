@@ -1,58 +1,83 @@
-/// Why the passcode is asked for, or has to be given before biometry.
-///
-/// A word of the interface's documentation, or a sentence that an administrator sent.
-public struct PasscodeCause: RawRepresentable, Hashable, Sendable {
-    /// As it is stored and sent.
-    public let rawValue: String
-
-    /// A cause by its word, known or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
+/// The cause for which a password is asked for, or has to be given before biometry.
+public struct PasscodeCause: Hashable, Sendable {
+    /// A word of the contract: no word from outside becomes one.
+    public enum Word: String, Sendable, CaseIterable {
+        /// A boot or a logout (L11).
+        case boot
+        /// Too long without any unlock (L11).
+        case hours
+        /// Too long without a password, whatever biometry did (L11).
+        case hoursWithBiometry = "hours-with-biometry"
+        /// An administrator required it.
+        case remote
+        /// A program of the user required it.
+        case program
+        /// The stored state was damaged (L17).
+        case damaged
+        /// Too many attempts failed, over all evaluations (R3).
+        case lockout
+        /// The attempts of this evaluation are used up.
+        case attempts
+        /// The person chose it.
+        case fallback
+        /// No sensor looks any more.
+        case sensorFailed = "sensor-failed"
+        /// The password could not be checked.
+        case verifierFailed = "verifier-failed"
+        /// The delay after wrong passwords is over (L10).
+        case delayOver = "delay-over"
+        /// The app's own password is asked for.
+        case applicationPassword = "application-password"
+        /// The access control asks for it as well.
+        case accessControl = "access-control"
     }
 
-    // MARK: Biometry waits for a passcode
+    /// The word on the wire.
+    public let word: Word
+    /// An administrator's text, only with ``Word/remote``; nil: none.
+    public let text: String?
 
-    /// After a boot or a logout (L11).
-    public static let boot = PasscodeCause(rawValue: "boot")
-    /// After too long without any unlock (L11).
-    public static let hours = PasscodeCause(rawValue: "hours")
-    /// After too long without a passcode, whatever biometry did (L11).
-    public static let hoursWithBiometry = PasscodeCause(rawValue: "hours-with-biometry")
-    /// The device was locked remotely.
-    public static let remote = PasscodeCause(rawValue: "remote")
-    /// The stored state was damaged.
-    public static let damaged = PasscodeCause(rawValue: "damaged")
-    /// Somebody required it without saying why.
-    public static let required = PasscodeCause(rawValue: "required")
+    /// A cause without a text.
+    public init(_ word: Word) {
+        self.word = word
+        text = nil
+    }
 
-    // MARK: A prompt asks for it
+    /// The cause of an administrator's requirement; the text is cut at 64 characters.
+    public static func remote(_ text: String) -> PasscodeCause {
+        let cut = String(String.UnicodeScalarView(text.unicodeScalars.prefix(64)))
+        return PasscodeCause(.remote, cut.isEmpty ? nil : cut)
+    }
 
-    /// Too many attempts failed, over all evaluations (R3).
-    public static let lockout = PasscodeCause(rawValue: "lockout")
-    /// The attempts of this evaluation are used up.
-    public static let attempts = PasscodeCause(rawValue: "attempts")
-    /// The person chose it.
-    public static let fallback = PasscodeCause(rawValue: "fallback")
-    /// No sensor looks any more.
-    public static let sensorFailed = PasscodeCause(rawValue: "sensor-failed")
-    /// The delay after wrong passcodes is over (L10).
-    public static let delayOver = PasscodeCause(rawValue: "delay-over")
-    /// What was typed could not be checked.
-    public static let verifierFailed = PasscodeCause(rawValue: "verifier-failed")
-    /// The app's own password is asked for.
-    public static let applicationPassword = PasscodeCause(rawValue: "application-password")
-    /// The access control asks for it as well.
-    public static let accessControl = PasscodeCause(rawValue: "access-control")
+    private init(_ word: Word, _ text: String?) {
+        self.word = word
+        self.text = text
+    }
 
-    /// A cause from outside as it may be kept and shown: short, and printable.
-    var bounded: PasscodeCause {
-        let printable = rawValue.unicodeScalars.prefix(64)
-            .filter { scalar in
-                let properties = scalar.properties
-                return properties.generalCategory != .control
-                    && properties.generalCategory != .format
-            }
-        guard !printable.isEmpty else { return .required }
-        return PasscodeCause(rawValue: String(String.UnicodeScalarView(printable)))
+    /// Whether another requirement replaces this one: an administrator's replaces a program's, and
+    /// an administrator's earlier one.
+    func givesWay(to other: PasscodeCause) -> Bool {
+        other.word == .remote && (word == .program || word == .remote) && other != self
+    }
+
+    // MARK: On the disk
+
+    /// Separates word and text on the disk; display text has no control characters.
+    private static let separator: Character = "\u{1F}"
+
+    /// The word, and behind a separator the text.
+    public var stored: String {
+        guard let text else { return word.rawValue }
+        return word.rawValue + String(Self.separator) + text
+    }
+
+    /// Restores a cause that was stored.
+    ///
+    /// Earlier formats stored any program's text alone: a text that is no word counts as a
+    /// program's.
+    public init(stored: String) {
+        let parts = stored.split(separator: Self.separator, maxSplits: 1).map(String.init)
+        let word = parts.first.flatMap(Word.init(rawValue:)) ?? .program
+        self.init(word, word == .remote && parts.count == 2 ? parts[1] : nil)
     }
 }

@@ -1,8 +1,8 @@
 /// The prompt of an evaluation: what it has proved, and what it asks for now.
 struct Prompt: Hashable, Sendable {
-    /// What is done with what was typed; the prompt has one channel for it.
+    /// What is done with a submitted passcode or password.
     enum Channel: Hashable, Sendable {
-        /// Something may be offered.
+        /// One may be submitted.
         case idle
         /// A passcode waits until another one of the same user is verified.
         case waiting
@@ -16,8 +16,8 @@ struct Prompt: Hashable, Sendable {
 
     /// What comes after a stage that is proved.
     enum Advance {
-        /// The next stage; what was being done with something typed in the one before.
-        case nextStage(while: Channel)
+        /// The next stage.
+        case nextStage
         /// All is proved.
         case conclusion
         /// Nothing: it was taken back meanwhile.
@@ -222,25 +222,20 @@ struct Prompt: Hashable, Sendable {
         proving { if case .passcode = $0.entry { $0.entry = .passcode(.asked) } }
     }
 
-    /// Something was typed: what is done with it; nil: it is of no use now.
-    ///
-    /// What comes before the app's own password is asked for is no such password.
-    mutating func offer(isDelayed: Bool, isBusy: Bool) -> Channel? {
-        guard channel == .idle else { return nil }
-        switch stage {
-        case .password(isAsked: true): channel = .trying
-        case .proving where stage.takesPasscode && !isDelayed:
-            channel = isBusy ? .waiting : .verifying
-        case .proving, .takenBack, .password, .proved: return nil
-        }
+    /// A passcode was submitted where one is taken; it waits while another of its user is verified.
+    mutating func offerPasscode(isBusy: Bool) -> Channel {
+        channel = isBusy ? .waiting : .verifying
         return channel
     }
+
+    /// The app's own password was submitted where one is taken.
+    mutating func offerPassword() { channel = .trying }
 
     /// The turn of the passcode that waits has come; false: it is of no use any more.
     mutating func takeTurn(isDelayed: Bool) -> Bool {
         guard channel == .waiting else { return false }
-        channel = .idle
-        return offer(isDelayed: isDelayed, isBusy: false) == .verifying
+        channel = !isDelayed && stage.takesPasscode ? .verifying : .idle
+        return channel == .verifying
     }
 
     /// The verifier is not asked after all.
@@ -296,7 +291,6 @@ struct Prompt: Hashable, Sendable {
     mutating func advance(with grant: Grant) -> Advance {
         switch stage {
         case .proving:
-            let before = channel
             proved.append(grant)
             if let factors = later.popFirst() {
                 stage = .proving(Proving(factors))
@@ -308,7 +302,7 @@ struct Prompt: Hashable, Sendable {
             }
             // Where this was all, the end sees to a passcode that is still being verified.
             channel = .idle
-            return .nextStage(while: before)
+            return .nextStage
         case .takenBack(var rest):
             rest.acceptance = nil
             stage = .takenBack(rest)

@@ -1,3 +1,4 @@
+import BusGuard
 import DBus
 import Glibc
 
@@ -19,10 +20,12 @@ final class Administration {
     private static let interface = "org.freedesktop.PolicyKit1.Authority"
 
     private let connection: Connection
+    private let lanes: CallBudget
     private var lastID: UInt64 = 0
 
-    init(connection: Connection) {
+    init(connection: Connection, lanes: CallBudget) {
         self.connection = connection
+        self.lanes = lanes
     }
 
     /// Returns when polkit says that the caller may; it may ask an administrator before.
@@ -36,13 +39,13 @@ final class Administration {
         started: @BusActor (_ withdraw: @escaping @BusActor () -> Void) -> Void = { _ in }
     ) async throws(DBusError) {
         // A session's bus has no polkit, and whoever has its name there is the user.
-        guard connection.address != .session, !connection.isPeerToPeer else {
+        guard connection.address != .session else {
             throw Self.refusal
         }
-        guard connection.budget.begin(.administration, for: peer.uid) else {
+        guard lanes.begin(.administration, for: peer.uid) else {
             throw .exceeded("polkit is still asked about another call of this user")
         }
-        defer { connection.budget.end(.administration, for: peer.uid) }
+        defer { lanes.end(.administration, for: peer.uid) }
         lastID += 1
         let cancellation = "localauthd-\(lastID)"
         let isAllowed: Bool

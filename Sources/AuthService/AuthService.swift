@@ -1,10 +1,12 @@
 import AuthEngine
 public import AuthStore
+import BusGuard
 import CLinux
 public import DBus
 import Glibc
 public import KeychainStore
 import LocalAuthBus
+import Sealing
 import ServiceProgram
 
 /// The daemon: the objects on the bus around one engine.
@@ -14,6 +16,9 @@ import ServiceProgram
 @BusActor
 public final class AuthService {
     let connection: Connection
+    let neighbours: NeighbourGuard
+    /// The key to which callers seal secrets, new at each start (L32).
+    let sealingKey = SealingKey()
     let audit: AuditTrail
     /// Where a damaged database was put at this start; nil: there was none.
     let setAside: String?
@@ -35,9 +40,14 @@ public final class AuthService {
     private(set) lazy var clients: Clients = Clients { [self] client in
         left(client)
     }
-    private(set) lazy var sessions = Sessions(connection: connection, events: self)
+    private(set) lazy var sessions = Sessions(
+        connection: connection,
+        lanes: neighbours.lanes,
+        events: self
+    )
     private(set) lazy var sensors = SensorDirectory(
         connection: connection,
+        neighbours: neighbours,
         descriptions: sensorDescriptions,
         deviceRecords: deviceRecords,
         events: self
@@ -50,6 +60,7 @@ public final class AuthService {
     )
     private(set) lazy var verifier: PasscodeVerifier = PasscodeVerifier(
         connection: connection,
+        lanes: neighbours.lanes,
         isSystemBus: isSystemBus,
         shadowFile: shadowFile
     ) { [self] uid, state in
@@ -62,13 +73,18 @@ public final class AuthService {
         audit: audit,
         events: self
     )
-    private(set) lazy var administration = Administration(connection: connection)
+    private(set) lazy var administration = Administration(
+        connection: connection,
+        lanes: neighbours.lanes
+    )
     private(set) lazy var monitors = Monitors(connection: connection)
     private(set) lazy var saves = RecordSaves(store: store, audit: audit)
     private(set) lazy var evaluations: Evaluations = Evaluations(
         engine: engine,
         keychainStrength: configuration.keychainStrength,
         connection: connection,
+        neighbours: neighbours,
+        sealingKey: sealingKey,
         agents: agents,
         sensors: sensors,
         verifier: verifier,
@@ -102,7 +118,7 @@ public final class AuthService {
     /// A service that has nothing on the bus yet.
     ///
     /// - Parameters:
-    ///   - connection: where it will serve: a bus, or the server's end of a socketpair.
+    ///   - connection: the bus where it will serve.
     ///   - store: where counters and generations are kept.
     ///   - state: what the store held.
     ///   - configuration: the administrator's settings.
@@ -137,11 +153,14 @@ public final class AuthService {
         readConfiguration = rereadConfiguration
         setAside = state.setAside
         loadedEnrolments = state.enrolments
-        connection.quota = CallQuota(
-            table: MethodQuotas.table,
-            limits: MethodQuotas.limits(configuration),
-            bytesPerUser: MethodQuotas.bytesPerUser,
-            bytesOfAll: MethodQuotas.bytesOfAll
+        neighbours = NeighbourGuard(
+            connection,
+            quota: CallQuota(
+                table: MethodQuotas.table,
+                limits: MethodQuotas.limits(configuration),
+                bytesPerUser: MethodQuotas.bytesPerUser,
+                bytesOfAll: MethodQuotas.bytesOfAll
+            )
         )
         let audit = AuditTrail(path: journal, records: state.records, unknown: state.unknown)
         self.audit = audit
@@ -188,7 +207,7 @@ public final class AuthService {
         verifier.start()
         sweepLater()
         await sensors.settled()
-        if !connection.isPeerToPeer { try connection.requestName(Authentication1.busName) }
+        try connection.requestName(Authentication1.busName)
         audit.write(AuditRecord(.serviceStarted))
         if let setAside { audit.write(AuditRecord(.databaseSetAside, [.file: setAside])) }
     }

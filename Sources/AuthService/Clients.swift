@@ -61,6 +61,8 @@ final class Client {
     let id: ClientID
     let peer: Peer
     var contexts: [ContextID: ContextObject] = [:]
+    /// Its sandbox, looked up once: a process cannot leave one.
+    private(set) lazy var sandbox = Sandbox.of(peer)
 
     fileprivate init(id: ClientID, peer: Peer) {
         self.id = id

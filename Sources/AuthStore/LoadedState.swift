@@ -20,7 +20,7 @@ public struct LoadedState: Hashable, Sendable {
     /// user's record ends it.
     public var unknown: UserRecord {
         var record = UserRecord()
-        record.passcodeCause = damaged ? .damaged : nil
+        record.passcodeCause = damaged ? PasscodeCause(.damaged) : nil
         return record
     }
 

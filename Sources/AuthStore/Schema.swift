@@ -89,7 +89,7 @@ enum Schema {
             [
                 .integer(Int64(uid)),
                 .integer(Int64(record.failures)),
-                record.passcodeCause.map { .text($0.rawValue) } ?? .null,
+                record.passcodeCause.map { .text($0.stored) } ?? .null,
                 .integer(Int64(record.wrongPasscodes)),
                 time(record.delayedUntil),
                 time(record.lastPasscode),
@@ -128,7 +128,7 @@ enum Schema {
         ) { row throws(SystemError) in
             var record = UserRecord()
             record.failures = try count(row.integer(1), path: database.path)
-            record.passcodeCause = row.isNull(2) ? nil : PasscodeCause(rawValue: try row.text(2))
+            record.passcodeCause = row.isNull(2) ? nil : PasscodeCause(stored: try row.text(2))
             record.wrongPasscodes = try count(row.integer(3), path: database.path)
             record.delayedUntil = try time(row, 4)
             record.lastPasscode = try time(row, 5)

@@ -1,12 +1,19 @@
 import CSystemd
 import Glibc
 
+/// The calls of a connection that are not answered.
+struct OutgoingCalls {
+    /// By the cookie of the call.
+    var pending: [UInt64: PendingCall] = [:]
+}
+
 extension Connection {
-    static let driver = "org.freedesktop.DBus"
+    package static let driver = "org.freedesktop.DBus"
 
     /// Sends a call.
     ///
-    /// `timeout` nil: 25 seconds.
+    /// `timeout` nil: 25 seconds. A sensitive call and its reply carry secrets, and are erased from
+    /// memory after use.
     ///
     /// - Throws: `InvalidArgs` for a name or value that cannot be sent, `LimitsExceeded`,
     ///   `Disconnected`.
@@ -16,58 +23,50 @@ extension Connection {
         interface: String,
         member: String,
         signature: String = "",
+        isSensitive: Bool = false,
         timeout: Duration? = nil,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
     ) throws(DBusError) -> PendingCall {
         let pointer = try newCall(to: destination, path, interface, member)
         defer { sd_bus_message_unref(pointer) }
-        let amount = try OutgoingMessage.fill(pointer, signature, encode)
-        let receiver = receiver(destination)
-        let cookie = try send(pointer, amount, to: receiver, expectingReply: true)
+        if isSensitive { sd_bus_message_sensitive(pointer) }
+        let size = try OutgoingMessage.fill(pointer, signature, encode)
+        let cookie = try OutgoingMessage.send(pointer, expectingReply: true)
+        callGuard?.sent(size, to: destination)
         let isExact = destination.hasPrefix(":") || destination == Self.driver
         let call = PendingCall(
             serial: UInt32(truncatingIfNeeded: cookie),
-            message: isSentAgain(to: destination) ? Message(sharing: pointer) : nil,
-            destination: isPeerToPeer || !isExact ? nil : destination
+            destination: isExact ? destination : nil,
+            isSensitive: isSensitive
         ) { [weak self] serial in
-            self?.pending[UInt64(serial)] = nil
-            self?.overdue.remove(UInt64(serial))
+            self?.outgoing.pending[UInt64(serial)] = nil
         }
-        pending[cookie] = call
-        if destination != Self.driver { lastCall = cookie }
-        if amount.descriptors > 0 { limitKeeping(of: call) }
+        outgoing.pending[cookie] = call
         let timeout = timeout ?? callTimeout
         if timeout < Self.noTimeout { expire(call, after: timeout) }
         return call
     }
 
-    /// Ends a call that isn't answered in time, which is not before what has come was read: its
-    /// answer may be among it.
+    /// Ends a call that is not answered in time.
     ///
-    /// Where this process learns late that the time is over, who is to answer has stood still as
-    /// well, on a machine that was suspended or had no time for either: it has a moment more.
+    /// The answer may be among unread messages, and a machine that was suspended, or had no time for
+    /// this process, had none for the other side: the call then has a second more.
     private func expire(_ call: PendingCall, after timeout: Duration) {
         let end = ContinuousClock.now + timeout
         call.timer = EventLoop.shared.schedule(after: timeout) { [weak self, weak call] in
             guard let call else { return }
             let stoodStill = .now - end >= Self.standstill
-            guard let self, stoodStill || hasUnread else {
+            guard stoodStill || self?.isReady(POLLIN) == true else {
                 return call.finish(.failure(Self.late))
             }
-            if !stoodStill { overdue.insert(UInt64(call.serial)) }
             call.timer = EventLoop.shared.schedule(after: .seconds(1)) { [weak call] in
                 call?.finish(.failure(Self.late))
             }
         }
     }
 
-    /// A process that runs learns of a time that is over before that.
+    /// A process that runs learns of a deadline sooner than this.
     private static let standstill = Duration.milliseconds(200)
-
-    /// All that had come was read.
-    func finishOverdue() {
-        for serial in overdue.sorted() { pending[serial]?.finish(.failure(Self.late)) }
-    }
 
     private static let late = DBusError(.noReply, "The call was not answered in time.")
 
@@ -83,6 +82,7 @@ extension Connection {
         interface: String,
         member: String,
         signature: String = "",
+        isSensitive: Bool = false,
         timeout: Duration? = nil,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
     ) async throws(DBusError) -> Message {
@@ -92,48 +92,34 @@ extension Connection {
             interface: interface,
             member: member,
             signature: signature,
+            isSensitive: isSensitive,
             timeout: timeout,
             encode
         )
         return try await call.reply()
     }
 
-    /// Sends a call whose reply nobody waits for.
+    /// Sends a call without a reply.
     ///
-    /// What cannot be sent is dropped. A reply is asked for where a refusal of the bus has it sent
-    /// again.
+    /// A call that cannot be sent is dropped.
     public func send(
         to destination: String,
         path: ObjectPath,
         interface: String,
         member: String,
         signature: String = "",
+        isSensitive: Bool = false,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
     ) {
-        guard !isSentAgain(to: destination) else {
-            _ = try? startCall(
-                to: destination,
-                path: path,
-                interface: interface,
-                member: member,
-                signature: signature,
-                encode
-            )
-            return
-        }
         guard let pointer = try? newCall(to: destination, path, interface, member) else { return }
         defer { sd_bus_message_unref(pointer) }
-        do throws(DBusError) {
-            let amount = try OutgoingMessage.fill(pointer, signature, encode)
-            _ = try send(pointer, amount, to: receiver(destination))
-        } catch {
-            // Nobody waits for an answer.
-        }
+        if isSensitive { sd_bus_message_sensitive(pointer) }
+        deliver(pointer, to: destination, signature, encode)
     }
 
     /// Sends a signal: to one unique name, or to everybody who asked for it.
     ///
-    /// What cannot be sent is dropped.
+    /// A signal that cannot be sent is dropped.
     public func emit(
         path: ObjectPath,
         interface: String,
@@ -148,14 +134,25 @@ extension Connection {
             let pointer
         else { return }
         defer { sd_bus_message_unref(pointer) }
-        if let destination, !isPeerToPeer {
+        if let destination {
             guard sd_bus_message_set_destination(pointer, destination) >= 0 else { return }
         }
+        deliver(pointer, to: destination, signature, encode)
+    }
+
+    /// Sends a message that has no reply.
+    private func deliver(
+        _ pointer: OpaquePointer,
+        to destination: String?,
+        _ signature: String,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void
+    ) {
         do throws(DBusError) {
-            let amount = try OutgoingMessage.fill(pointer, signature, encode)
-            _ = try send(pointer, amount, to: receiver(destination))
+            let size = try OutgoingMessage.fill(pointer, signature, encode)
+            _ = try OutgoingMessage.send(pointer, expectingReply: false)
+            callGuard?.sent(size, to: destination)
         } catch {
-            // Nobody waits for an answer.
+            // No caller waits for an answer.
         }
     }
 
@@ -166,8 +163,6 @@ extension Connection {
         _ member: String
     ) throws(DBusError) -> OpaquePointer {
         guard isOpen else { throw DBusError(.disconnected, "The connection is closed.") }
-        // Over a socket pair there is only one possible receiver.
-        let destination = isPeerToPeer ? nil : destination
         var pointer: OpaquePointer?
         guard
             sd_bus_message_new_method_call(
@@ -189,16 +184,12 @@ extension Connection {
     ///
     /// The bus itself answers with an error when the destination doesn't exist.
     func receive(reply message: Message) {
-        guard let call = pending[message.replySerial] else { return }
+        guard let call = outgoing.pending[message.replySerial] else { return }
+        if call.isSensitive { message.markSensitive() }
         if let expected = call.destination, let sender = message.sender, sender != expected {
             guard message.isError, sender == Self.driver else { return }
         }
         if let error = message.error {
-            if message.sender == Self.driver, error.name == .limitsExceeded,
-                sendAgain(call, after: error)
-            {
-                return
-            }
             noteAbsence(of: call.destination, message.sender, error)
             call.finish(.failure(error))
         } else if message.isError {

@@ -10,19 +10,7 @@ extension Connection {
     ///
     /// Those who want to know at the same time share the question.
     public func catchUpWithNames() async {
-        guard !isPeerToPeer else { return }
-        await nameCatchUps.share(true) { await self.askForNames() }
-    }
-
-    /// Asks who is still there because there is no room: those who left may have taken it.
-    ///
-    /// At most once a second, whatever is refused or waits.
-    func doubtPeers() {
-        guard quota != nil, isOpen, doubtPause == nil else { return }
-        doubtPause = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
-            self?.doubtPause = nil
-        }
-        onLoop { await self.catchUpWithNames() }
+        await names.catchUps.share(true) { await self.askForNames() }
     }
 
     /// The bus itself says that nobody has the unique name that was called.
@@ -36,7 +24,7 @@ extension Connection {
     /// A unique name has no owner, and never will again.
     func left(_ name: String) {
         peerLeft(name)
-        forgetReceiver(name)
+        callGuard?.left(name)
         endCalls(to: name)
     }
 
@@ -45,7 +33,7 @@ extension Connection {
     /// The bus says so itself, with a reason that counts, unless that gets lost: all that it has to
     /// say comes before the answer to one more question.
     private func endCalls(to name: String) {
-        let calls = pending.values.filter { $0.destination == name }
+        let calls = outgoing.pending.values.filter { $0.destination == name }
         guard !calls.isEmpty else { return }
         let end = { @BusActor in
             for call in calls.sorted(by: { $0.serial < $1.serial }) {
@@ -67,13 +55,13 @@ extension Connection {
             let watched = await self.answer { () throws(DBusError) in
                 try self.askBus("ListNames", timeout: .seconds(2))
             } use: { [weak self] message -> [String] in
-                guard let self, let names = try? Self.strings(in: message) else { return [] }
-                forgetMissing(Set(names))
-                return names.filter { name in self.nameWatches.contains { $0.covers(name) } }
+                guard let self, let present = try? Self.strings(in: message) else { return [] }
+                forgetMissing(Set(present))
+                return present.filter { name in self.names.watches.contains { $0.covers(name) } }
             }
             present = watched ?? []
         }
-        let known = Set(nameWatches.flatMap { $0.isStarted ? Array($0.owners.keys) : [] })
+        let known = Set(names.watches.flatMap { $0.isStarted ? Array($0.owners.keys) : [] })
         let first = known.sorted().prefix(Self.mostOwners)
         var questions = first.map { name in onLoop { await self.askForOwner(name) } }
         await list.value
@@ -83,9 +71,8 @@ extension Connection {
     }
 
     private func forgetMissing(_ present: Set<String>) {
-        let known = Set(peers.keys).union(receivers.keys.filter { $0.hasPrefix(":") })
-        for name in known where !present.contains(name) { left(name) }
-        for watch in nameWatches where watch.isStarted {
+        for name in directory.peers.keys where !present.contains(name) { left(name) }
+        for watch in names.watches where watch.isStarted {
             for name in watch.owners.keys where !present.contains(name) && !watch.isOver {
                 watch.report(name, nil)
             }
@@ -97,7 +84,7 @@ extension Connection {
             try self.askWhoOwns(name)
         } use: { [weak self] message in
             guard let self, let owner = try? Self.owner(in: message) else { return }
-            for watch in nameWatches
+            for watch in names.watches
             where watch.isStarted && watch.covers(name) && watch.owners[name] != owner {
                 guard !watch.isOver else { continue }
                 if watch.isPrefix { watch.told.insert(name) }

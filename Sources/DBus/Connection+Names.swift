@@ -1,4 +1,3 @@
-import CReceive
 import CSystemd
 import Glibc
 
@@ -45,6 +44,14 @@ struct OwnerQuestions {
     var calls: [String: PendingCall] = [:]
 }
 
+/// The bus names that a connection watches and asks about.
+@BusActor
+struct NameState {
+    var watches: [NameWatch] = []
+    let catchUps = SharedLookUps<Bool, Void>()
+    var ownerQuestions = OwnerQuestions()
+}
+
 extension Connection {
     // MARK: Own names
 
@@ -52,17 +59,9 @@ extension Connection {
     ///
     /// Blocking.
     ///
-    /// - Throws: `Failed` when somebody has it, `AccessDenied` when the bus does not allow it,
-    ///   `NotSupported` over a socket pair.
+    /// - Throws: `Failed` when the name has an owner, `AccessDenied` when the bus does not allow it.
     public func requestName(_ name: String) throws(DBusError) {
-        guard !isPeerToPeer else {
-            throw DBusError(.notSupported, "There are no bus names over a socket pair.")
-        }
-        // What comes before the answer is queued by sd-bus.
-        if let watch { receive_watch_follow(watch) }
-        let result = sd_bus_request_name(bus, name, 0)
-        if let watch { _ = receive_watch_end(watch) }
-        switch -result {
+        switch -sd_bus_request_name(bus, name, 0) {
         case ...0, EALREADY:
             return
         case EEXIST:
@@ -76,11 +75,10 @@ extension Connection {
 
     /// Gives a bus name back.
     public func releaseName(_ name: String) {
-        guard !isPeerToPeer else { return }
         send(
-            to: "org.freedesktop.DBus",
+            to: Self.driver,
             path: .bus,
-            interface: "org.freedesktop.DBus",
+            interface: Self.driver,
             member: "ReleaseName",
             signature: "s"
         ) { (writer) throws(DBusError) in
@@ -91,7 +89,7 @@ extension Connection {
     /// Gives a bus name back, and returns when the bus has taken it: what was sent to the name
     /// until then has arrived.
     ///
-    /// - Throws: `NotSupported` over a socket pair, `Disconnected`.
+    /// - Throws: `Disconnected`.
     public func giveUpName(_ name: String) async throws(DBusError) {
         _ = try await askBus("ReleaseName", name).reply()
     }
@@ -102,7 +100,7 @@ extension Connection {
     ///
     /// A bus whose queue to this side is full drops its own answers, so that it is asked again.
     ///
-    /// - Throws: `NotSupported` over a socket pair, `Disconnected`, `InvalidArgs`, `NoReply`.
+    /// - Throws: `Disconnected`, `InvalidArgs`, `NoReply`.
     public func nameOwner(_ name: String) async throws(DBusError) -> String? {
         var triesLeft = 10
         while true {
@@ -207,7 +205,7 @@ extension Connection {
 
     /// The bus names for which the bus can start a service.
     ///
-    /// - Throws: `NotSupported` over a socket pair, `Disconnected`.
+    /// - Throws: `Disconnected`.
     public func listActivatableNames() async throws(DBusError) -> [String] {
         try Self.strings(in: try await askBus("ListActivatableNames").reply())
     }
@@ -218,35 +216,35 @@ extension Connection {
         let rule =
             "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
             + "member='NameOwnerChanged'," + condition
-        nameWatches.append(watch)
+        names.watches.append(watch)
         addMatch(rule)
         return EventSource { [weak self] in
             watch.isOver = true
-            self?.nameWatches.removeAll { $0 === watch }
+            self?.names.watches.removeAll { $0 === watch }
             self?.removeMatch(rule)
         }
     }
 
     func nameOwnerChanged(_ message: Message) {
-        let names = try? message.read("sss") { (reader) throws(DBusError) in
+        let change = try? message.read("sss") { (reader) throws(DBusError) in
             (
                 name: try reader.read(String.self), old: try reader.read(String.self),
                 new: try reader.read(String.self)
             )
         }
-        guard let names else { return }
-        if names.new.isEmpty, names.name.hasPrefix(":") {
-            left(names.name)
-        } else if names.new.isEmpty {
-            forgetReceiver(names.name)
+        guard let change else { return }
+        if change.new.isEmpty, change.name.hasPrefix(":") {
+            left(change.name)
+        } else if change.new.isEmpty {
+            callGuard?.left(change.name)
         }
         // Signals before the first owner is known are already included in that answer.
-        for watch in nameWatches where watch.isStarted && watch.covers(names.name) {
+        for watch in names.watches where watch.isStarted && watch.covers(change.name) {
             guard !watch.isOver else { continue }
             if watch.isPrefix {
-                watch.told.insert(names.name)
+                watch.told.insert(change.name)
             }
-            watch.report(names.name, names.new.isEmpty ? nil : names.new)
+            watch.report(change.name, change.new.isEmpty ? nil : change.new)
         }
     }
 
@@ -255,10 +253,7 @@ extension Connection {
         _ argument: String? = nil,
         timeout: Duration? = nil
     ) throws(DBusError) -> PendingCall {
-        guard !isPeerToPeer else {
-            throw DBusError(.notSupported, "There are no bus names over a socket pair.")
-        }
-        return try startCall(
+        try startCall(
             to: "org.freedesktop.DBus",
             path: .bus,
             interface: "org.freedesktop.DBus",
@@ -274,7 +269,7 @@ extension Connection {
 
     /// Whether the bus takes so long to answer a question, or doesn't answer it.
     public func isLate(by time: Duration) async -> Bool {
-        guard !isPeerToPeer, isOpen else { return false }
+        guard isOpen else { return false }
         let began = ContinuousClock.now
         do throws(DBusError) {
             let question = try askBus("GetNameOwner", Self.driver, timeout: .seconds(2))
@@ -289,10 +284,10 @@ extension Connection {
     /// then whatever makes this side ask is older than that question, and shares its answer.
     func askWhoOwns(_ name: String) throws(DBusError) -> PendingCall {
         let moment = EventSources.shared.moment
-        if ownerQuestions.moment != moment { ownerQuestions = OwnerQuestions(moment: moment) }
-        if let asked = ownerQuestions.calls[name], !asked.isOver { return asked }
+        if names.ownerQuestions.moment != moment { names.ownerQuestions = OwnerQuestions(moment: moment) }
+        if let asked = names.ownerQuestions.calls[name], !asked.isOver { return asked }
         let call = try askBus("GetNameOwner", name, timeout: .seconds(2))
-        ownerQuestions.calls[name] = call
+        names.ownerQuestions.calls[name] = call
         return call
     }
 
@@ -304,7 +299,6 @@ extension Connection {
         triesLeft: Int = 10,
         _ body: @escaping @BusActor (String?) -> Void
     ) {
-        guard !isPeerToPeer else { return }
         guard let call = try? askBus("GetNameOwner", name, timeout: .seconds(2)) else {
             // In a later turn, as any answer: the watch that asks isn't set up yet.
             onLoop { body(nil) }

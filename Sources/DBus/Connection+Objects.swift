@@ -18,6 +18,20 @@ struct ExportedObject {
     func isVisible(to peer: Peer) -> Bool { owner == nil || owner === peer }
 }
 
+/// The objects that a connection serves.
+struct ObjectTree {
+    /// By path.
+    var exported: [String: ExportedObject] = [:]
+    /// The paths of object managers.
+    var managers: [String] = []
+
+    /// Frees memory: a dictionary never shrinks by itself.
+    mutating func compact() {
+        guard exported.capacity > 1024, exported.count < exported.capacity / 8 else { return }
+        exported = Dictionary(uniqueKeysWithValues: exported.map { ($0.key, $0.value) })
+    }
+}
+
 extension Connection {
     /// Serves interfaces at a path, replacing what was there.
     ///
@@ -47,7 +61,7 @@ extension Connection {
             isManaged: managed,
             preparation: preparation
         )
-        objects[path.rawValue] = object
+        objects.exported[path.rawValue] = object
         if managed {
             announceAdded(path.rawValue, object)
         }
@@ -57,21 +71,15 @@ extension Connection {
     ///
     /// Calls that are running there still get their reply.
     public func unexport(_ path: ObjectPath) {
-        guard let object = objects.removeValue(forKey: path.rawValue) else { return }
-        compactObjects()
+        guard let object = objects.exported.removeValue(forKey: path.rawValue) else { return }
+        objects.compact()
         if object.isManaged { announceRemoved(path.rawValue, object) }
-    }
-
-    /// A dictionary never shrinks by itself: memory for many objects would be kept for good.
-    private func compactObjects() {
-        guard objects.capacity > 1024, objects.count < objects.capacity / 8 else { return }
-        objects = Dictionary(uniqueKeysWithValues: objects.map { ($0.key, $0.value) })
     }
 
     /// Lists what is exported with `managed` beneath a path, and announces what comes and goes.
     public func serveObjectManager(at path: ObjectPath) {
-        guard !objectManagers.contains(path.rawValue) else { return }
-        objectManagers.append(path.rawValue)
+        guard !objects.managers.contains(path.rawValue) else { return }
+        objects.managers.append(path.rawValue)
     }
 
     /// Announces properties: their values, or that they changed, as each one's description says.
@@ -92,7 +100,7 @@ extension Connection {
         let valued = properties.filter { $0.change == .value }
         let invalidated = properties.filter { $0.change == .invalidates }.map(\.name)
         guard !valued.isEmpty || !invalidated.isEmpty else { return }
-        let owner = objects[path.rawValue]?.owner
+        let owner = objects.exported[path.rawValue]?.owner
         emit(
             path: path,
             interface: StandardInterface.properties,
@@ -108,13 +116,13 @@ extension Connection {
 
     // MARK: Dispatch
 
-    /// Answers one call whose sender is known.
-    func dispatch(call message: Message) {
-        guard let peer = directPeer ?? message.caller, !peer.hasLeft else { return }
+    /// Answers one call of a known peer.
+    package func dispatch(_ message: Message, of peer: Peer) {
+        guard !peer.hasLeft else { return }
+        message.caller = peer
         let call = IncomingCall(peer: peer, message: message)
         served += 1
         do throws(DBusError) {
-            try message.refuseUselessDescriptors()
             try dispatch(call)
         } catch {
             call.fail(error)
@@ -128,25 +136,19 @@ extension Connection {
         else { return }
         let path = String(cString: rawPath)
         let member = String(cString: rawMember)
-        var object = objects[path]
+        var object = objects.exported[path]
         if object?.isVisible(to: call.peer) == false { object = nil }
-        var interface: String?
-        if let name = sd_bus_message_get_interface(pointer) { interface = String(cString: name) }
-        if let object {
-            for served in object.interfaces {
-                let description = type(of: served).description
-                guard interface == nil || interface == description.name else { continue }
-                guard description.methods[member] != nil else {
-                    guard interface == nil else { throw Self.unknownMethod(member) }
-                    continue
-                }
-                if let quota {
-                    try call.count(in: quota, as: quota.kind(of: member, description.name))
-                }
-                if let refusal = gate?(member, description.name) { throw refusal }
-                try served.invoke(member, call)
-                return
+        let interface = sd_bus_message_get_interface(pointer).map { String(cString: $0) }
+        for served in object?.interfaces ?? [] {
+            let description = type(of: served).description
+            guard interface == nil || interface == description.name else { continue }
+            guard let method = description.methods[member] else {
+                guard interface == nil else { throw Self.unknownMethod(member) }
+                continue
             }
+            if method.isSensitive { call.markSensitive() }
+            call.ticket = try callGuard?.admit(member, of: description.name, from: call.peer)
+            return try served.invoke(member, call)
         }
         let standard = StandardCall(
             call: call,

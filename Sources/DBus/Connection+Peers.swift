@@ -1,30 +1,35 @@
-/// A peer that the bus is being asked about, and what waits for the answer.
+/// A peer that the bus is being asked about, and the work that waits for the answer.
 @BusActor
 struct PeerLookUp {
-    private(set) var calls: [Message] = []
-    /// The first call, without its arguments, if there was no room for it.
-    var refused: [Message] = []
+    var calls: [Message] = []
     /// What the calls take.
-    private(set) var size = Amount()
+    var bytes = 0
     var waiting: [@BusActor (Result<Peer, DBusError>) -> Void] = []
-    /// What the bus is asked.
+    /// The call to the bus.
     var question: PendingCall?
 
-    /// Whether there is room for one more call, beside so many bytes of all who are looked up.
-    func hasRoom(for call: Message, beside all: Int) -> Bool {
-        let added = Receiver.size(of: call)
-        let size = size + added
-        let most = calls.isEmpty ? MessageLimits.heldBytesOfUser : MessageLimits.heldBytes
-        return calls.count < MessageLimits.waitingCalls && size.bytes <= most
-            && size.descriptors <= MessageLimits.heldDescriptors
-            && (size.bytes <= MessageLimits.heldBytesOfAnyone
-                || all + added.bytes <= MessageLimits.heldBytesOfUnknown)
+    /// Whether there is room for so many bytes more, beside those of all look-ups.
+    func hasRoom(for added: Int, beside all: Int) -> Bool {
+        calls.count < MessageLimits.waitingCalls
+            && bytes + added <= MessageLimits.unidentifiedBytes
+            && (bytes + added <= MessageLimits.unidentifiedBytesOfAnyone
+                || all + added <= MessageLimits.unidentifiedBytesOfAll)
     }
+}
 
-    mutating func add(_ call: Message) {
-        calls.append(call)
-        size += Receiver.size(of: call)
-    }
+/// The peers of a connection.
+@BusActor
+struct PeerDirectory {
+    /// By unique name.
+    var peers: [String: Peer] = [:]
+    var lookUps: [String: PeerLookUp] = [:]
+    /// What the calls of all look-ups take.
+    var lookUpBytes = 0
+    /// Whether the bus signals peers that leave.
+    var isWatching = false
+
+    /// Whether a call waits for its sender's identity, or for an answer.
+    var isBusy: Bool { !lookUps.isEmpty || peers.values.contains { $0.isWaiting } }
 }
 
 extension Connection {
@@ -35,8 +40,7 @@ extension Connection {
     /// - Throws: `InvalidArgs` unless it is a unique name; `NameHasNoOwner` when nobody has it;
     ///   `AccessDenied` when the bus does not know the user or the process.
     public func peer(named uniqueName: String) async throws(DBusError) -> Peer {
-        if let directPeer { return directPeer }
-        if let peer = peers[uniqueName] { return peer }
+        if let peer = directory.peers[uniqueName] { return peer }
         guard uniqueName.hasPrefix(":") else {
             throw DBusError(.invalidArgs, "'\(uniqueName)' is not a unique name.")
         }
@@ -46,47 +50,56 @@ extension Connection {
         return try result.get()
     }
 
-    /// Serves a call at once when its sender is known, and in its turn otherwise.
+    /// Serves a call when its sender is known.
+    ///
+    /// A call that waits for that is answered with `LimitsExceeded` where too many do.
     func receive(call message: Message) {
-        if directPeer != nil {
-            dispatch(call: message)
-            return
-        }
         guard let sender = message.sender, sender.hasPrefix(":") else {
-            refuse(message)
-            return
+            return refuse(message)
         }
-        if let peer = peers[sender] { return admit(message, of: peer) }
-        let known = lookUps[sender]
-        if (known ?? PeerLookUp()).hasRoom(for: message, beside: lookUpBytes) {
-            lookUpBytes += Receiver.size(of: message).bytes
-            lookUp(sender) { $0.add(message) }
-        } else if known == nil {
-            // It is told when it is known whom the answer is charged to.
-            lookUp(sender) { lookUp in
-                if let slip = message.replySlip() { lookUp.refused = [slip] }
-            }
-        } else {
-            leaveOut(sender)
+        if let peer = directory.peers[sender] { return serve(message, of: peer) }
+        let lookUp = directory.lookUps[sender] ?? PeerLookUp()
+        guard let size = message.size,
+            lookUp.hasRoom(for: size + Self.bytesOfCall, beside: directory.lookUpBytes)
+        else { return OutgoingMessage.reply(to: message, with: Self.tooMany, on: self) }
+        directory.lookUpBytes += size + Self.bytesOfCall
+        self.lookUp(sender) { lookUp in
+            lookUp.calls.append(message)
+            lookUp.bytes += size + Self.bytesOfCall
         }
-        // Who sends more before the bus has said who it is gets no answer: nothing is known that
-        // would bound the answers.
     }
 
-    func refuse(_ message: Message) {
-        let error = DBusError(.accessDenied, "The caller cannot be identified.")
-        OutgoingMessage.reply(to: message, with: error)
-    }
+    /// Bytes that a waiting call counts for, beside those of its values.
+    package static let bytesOfCall = 1024
 
-    private func refuseForSize(_ message: Message, of peer: Peer) {
+    /// Answers a call of a known peer that is beyond the bounds.
+    package func refuse(_ message: Message, of peer: Peer) {
         message.caller = peer
-        let error = DBusError(.limitsExceeded, "The call is too large, or too many wait.")
-        IncomingCall(peer: peer, message: message).fail(error)
+        IncomingCall(peer: peer, message: message).fail(Self.tooMany)
+    }
+
+    /// The answer to a call beyond the bounds.
+    private static let tooMany = DBusError(
+        .limitsExceeded,
+        "The call is too large, or too many wait."
+    )
+
+    private func serve(_ message: Message, of peer: Peer) {
+        if let callGuard {
+            callGuard.take(message, of: peer)
+        } else {
+            dispatch(message, of: peer)
+        }
+    }
+
+    private func refuse(_ message: Message) {
+        let error = DBusError(.accessDenied, "The caller cannot be identified.")
+        OutgoingMessage.reply(to: message, with: error, on: self)
     }
 
     private func lookUp(_ name: String, _ add: (inout PeerLookUp) -> Void) {
-        let isNew = lookUps[name] == nil
-        add(&lookUps[name, default: PeerLookUp()])
+        let isNew = directory.lookUps[name] == nil
+        add(&directory.lookUps[name, default: PeerLookUp()])
         guard isNew else { return }
         watchPeers()
         askWhoIs(name)
@@ -109,10 +122,10 @@ extension Connection {
         } catch {
             return finishLookUp(name, .failure(error))
         }
-        lookUps[name]?.question = asked
+        directory.lookUps[name]?.question = asked
         asked.onEnd { [weak self] reply in
             // The peer may have left before the answer.
-            guard let self, lookUps[name] != nil else { return }
+            guard let self, directory.lookUps[name] != nil else { return }
             if case .failure(let error) = reply, error.name == .noReply, again > 0, isOpen {
                 return askWhoIs(name, again: again - 1)
             }
@@ -131,10 +144,7 @@ extension Connection {
                 }
             let uid = values["UnixUserID"]?.asUInt32
             let pid = values["ProcessID"]?.asUInt32.flatMap { Int32(exactly: $0) }
-            let known = Peer(name: name, uid: uid, pid: pid, on: self) {
-                allowance(of: $0)
-            }
-            guard let peer = known else {
+            guard let peer = Peer(name: name, uid: uid, pid: pid, on: self) else {
                 throw DBusError(.accessDenied, "The bus does not say who '\(name)' is.")
             }
             return .success(peer)
@@ -144,20 +154,17 @@ extension Connection {
     }
 
     private func finishLookUp(_ name: String, _ result: Result<Peer, DBusError>) {
-        guard let lookUp = lookUps.removeValue(forKey: name) else { return }
-        lookUpBytes -= lookUp.size.bytes
+        guard let lookUp = directory.lookUps.removeValue(forKey: name) else { return }
+        directory.lookUpBytes -= lookUp.bytes
         lookUp.question?.cancel()
-        hearAgain(name)
         switch result {
         case .success(let peer):
-            peers[name] = peer
-            peer.receiver?.user = peer.user
-            for call in lookUp.refused { refuseForSize(call, of: peer) }
-            for call in lookUp.calls { admit(call, of: peer) }
-        // It has left: nobody would get the answers.
+            directory.peers[name] = peer
+            for call in lookUp.calls { serve(call, of: peer) }
+        // It has left: no caller would get the answers.
         case .failure(let error) where error.name == .nameHasNoOwner: break
         case .failure:
-            for call in lookUp.refused + lookUp.calls { refuse(call) }
+            for call in lookUp.calls { refuse(call) }
         }
         for body in lookUp.waiting {
             body(result)
@@ -171,8 +178,8 @@ extension Connection {
     /// Without that, no answer about a peer could be kept. What the bus answers may get lost, so
     /// that it is asked again; twice the same match tells nothing twice.
     private func watchPeers(again: Int = 10) {
-        guard !watchesPeers else { return }
-        watchesPeers = true
+        guard !directory.isWatching else { return }
+        directory.isWatching = true
         let rule =
             "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
             + "member='NameOwnerChanged',arg2=''"
@@ -188,16 +195,16 @@ extension Connection {
         }
         // Where it can't be sent, the next look-up asks again.
         guard let call else {
-            watchesPeers = false
+            directory.isWatching = false
             return
         }
         call.onEnd { [weak self] result in
             guard let self, case .failure(let error) = result else { return }
-            watchesPeers = false
+            directory.isWatching = false
             if error.name == .noReply, again > 0, isOpen {
                 return watchPeers(again: again - 1)
             }
-            for name in Array(lookUps.keys) {
+            for name in Array(directory.lookUps.keys) {
                 finishLookUp(name, .failure(error))
             }
         }
@@ -206,19 +213,18 @@ extension Connection {
     func peerLeft(_ name: String) {
         // Nobody waits for what it asked.
         finishLookUp(name, .failure(DBusError(.nameHasNoOwner, "'\(name)' has left.")))
-        peers.removeValue(forKey: name)?.leave()
+        directory.peers.removeValue(forKey: name)?.leave()
     }
 
     /// The connection has ended.
     func forgetPeers(_ error: DBusError) {
-        for name in Array(lookUps.keys) {
+        for name in Array(directory.lookUps.keys) {
             finishLookUp(name, .failure(error))
         }
-        let gone = peers.values.sorted { $0.name < $1.name }
-        peers = [:]
+        let gone = directory.peers.values.sorted { $0.name < $1.name }
+        directory.peers = [:]
         for peer in gone {
             peer.leave()
         }
-        directPeer?.leave()
     }
 }

@@ -12,8 +12,7 @@ extension Connection {
     /// Calls `body` for each such signal whose sender is exactly `sender`.
     ///
     /// - Parameters:
-    ///   - sender: A unique name, or `org.freedesktop.DBus`; other names never match. Not looked at
-    ///     over a socket pair.
+    ///   - sender: A unique name, or `org.freedesktop.DBus`; other names never match.
     ///   - path: Nil: any.
     ///   - interface: The signal's.
     ///   - member: Nil: any.
@@ -69,7 +68,6 @@ extension Connection {
     }
 
     private func sendToBus(_ member: String, _ rule: String) {
-        guard !isPeerToPeer else { return }
         send(
             to: "org.freedesktop.DBus",
             path: .bus,
@@ -93,7 +91,7 @@ extension Connection {
         let path = message.path
         let member = message.member
         for candidate in candidates {
-            guard isPeerToPeer || candidate.sender == sender else { continue }
+            guard candidate.sender == sender else { continue }
             guard candidate.path == nil || candidate.path == path else { continue }
             guard candidate.member == nil || candidate.member == member else { continue }
             // An earlier body may have ended this one.
@@ -103,7 +101,7 @@ extension Connection {
     }
 
     private func isFromBus(_ message: Message) -> Bool {
-        !isPeerToPeer && message.sender == "org.freedesktop.DBus"
+        message.sender == "org.freedesktop.DBus"
     }
 }
 

@@ -128,25 +128,6 @@ final class EventSources {
     /// A message has come.
     func noteMessage() { moment &+= 1 }
 
-    /// Waits until a connection is ready to send, as it is but for its first moments.
-    ///
-    /// No message is taken meanwhile: connections that are ready stay untouched.
-    func finishOpening(_ bus: OpaquePointer) {
-        while sd_bus_is_open(bus) > 0, sd_bus_is_ready(bus) == 0 {
-            let opening = connections.filter { sd_bus_is_ready($0.bus) == 0 }
-            var isBusy = false
-            for connection in opening where sd_bus_is_ready(connection.bus) == 0 {
-                isBusy = sd_bus_process(connection.bus, nil) > 0 || isBusy
-            }
-            guard !isBusy, sd_bus_is_ready(bus) == 0 else { continue }
-            var waiting = opening.map {
-                pollfd(fd: $0.descriptor, events: $0.pollEvents, revents: 0)
-            }
-            // A connection is given up when sd-bus does so, by its own deadline.
-            poll(&waiting, nfds_t(waiting.count), 100)
-        }
-    }
-
     /// Readable when anything has happened that ``wait(_:isBusy:)`` waits for.
     var descriptor: Int32 { poller }
 

@@ -13,13 +13,14 @@ public enum Answer<Value: Sendable>: Sendable {
 public final class IncomingCall {
     /// The caller.
     public let peer: Peer
-    /// The call itself, until it is answered later: then only what a reply needs.
-    private(set) var message: Message
+    /// The message, from which the reply is made.
+    let message: Message
     private var isAnswered = false
-    /// Whether what answers it later has begun.
+    /// Whether the task that answers it later has begun.
     private var hasBegun = false
-    /// Where it is counted until it is answered; nil: with its connection's calls alone.
-    private var quota: (quota: CallQuota, kind: CallQuota.Kind)?
+    private var isSensitive = false
+    /// Its place among unanswered calls; nil: only its connection's calls are counted.
+    var ticket: (any CallTicket)?
     /// What it makes the service hold meanwhile, in bytes.
     private var size = 0
 
@@ -30,10 +31,10 @@ public final class IncomingCall {
 
     deinit {
         guard !isAnswered else { return }
-        let message = message
+        let (message, peer) = (message, peer)
         onLoop {
             let error = DBusError(.failed, "The call was not answered.")
-            OutgoingMessage.reply(to: message, with: error)
+            OutgoingMessage.reply(to: message, with: error, on: peer.connection)
         }
     }
 
@@ -68,28 +69,20 @@ public final class IncomingCall {
         size += bytes
     }
 
-    /// Has it counted as a call of some kind.
-    ///
-    /// - Throws: `LimitsExceeded` when it is one too many.
-    func count(in quota: CallQuota, as kind: CallQuota.Kind) throws(DBusError) {
-        try quota.check(kind, peer)
-        // One that waits after all is at least a question.
-        self.quota = (quota, kind == .immediate ? .question : kind)
+    /// Has the message and the reply erased from memory after use: they carry secrets.
+    func markSensitive() {
+        isSensitive = true
+        message.markSensitive()
     }
 
     private func begin() throws(DBusError) {
-        guard let quota else {
+        guard let ticket else {
             guard peer.mayWait else {
                 throw DBusError(.limitsExceeded, "Too many calls of this connection wait.")
             }
             return
         }
-        try quota.quota.begin(quota.kind, peer, bytes: size)
-    }
-
-    private func end() {
-        guard let (quota, kind) = quota else { return }
-        quota.end(kind, peer, bytes: size)
+        try ticket.begin(bytes: size)
     }
 
     /// Answers now, or starts the task that will.
@@ -106,17 +99,13 @@ public final class IncomingCall {
             reply(value, signature, encode)
         case .later(let body):
             do throws(DBusError) {
-                guard let slip = message.replySlip() else {
-                    throw DBusError(.failed, "There is no memory for the call.")
-                }
                 try begin()
                 hasBegun = true
-                message = slip
             } catch {
                 return fail(error)
             }
             peer.run {
-                defer { self.end() }
+                defer { self.ticket?.end() }
                 do throws(DBusError) {
                     self.reply(try await body(), signature, encode)
                 } catch {
@@ -135,14 +124,30 @@ public final class IncomingCall {
         if !hasBegun, let connection = peer.connection, let member = message.member {
             connection.onRefusal?(peer, member, error)
         }
-        // Those who hold what is missing may have left.
-        if error.name == .limitsExceeded { peer.connection?.doubtPeers() }
-        OutgoingMessage.reply(to: message, with: error)
+        OutgoingMessage.reply(to: message, with: error, on: peer.connection)
     }
 
-    /// The runtime has sent the answer itself.
-    func noteAnswered() {
+    /// Answers a call of a standard interface, or throws before anything is sent.
+    func answer(
+        _ signature: String,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        try send(signature, encode)
         isAnswered = true
+    }
+
+    private func send(
+        _ signature: String,
+        _ encode: (inout MessageWriter) throws(DBusError) -> Void
+    ) throws(DBusError) {
+        guard !peer.hasLeft else { return }
+        try OutgoingMessage.reply(
+            to: message,
+            signature,
+            isSensitive: isSensitive,
+            on: peer.connection,
+            encode
+        )
     }
 
     private func reply<Value>(
@@ -152,9 +157,12 @@ public final class IncomingCall {
     ) {
         guard !isAnswered else { return }
         isAnswered = true
-        OutgoingMessage.reply(to: message, signature) {
-            (writer: inout MessageWriter) throws(DBusError) in
-            try encode(value, &writer)
+        do throws(DBusError) {
+            try send(signature) { (writer) throws(DBusError) in try encode(value, &writer) }
+        } catch {
+            let isTooLarge = error.name == .limitsExceeded
+            let failed = DBusError(.failed, "The answer cannot be sent.")
+            OutgoingMessage.reply(to: message, with: isTooLarge ? error : failed, on: peer.connection)
         }
     }
 }

@@ -3,22 +3,16 @@ import CSystemd
 /// A received message.
 @BusActor
 public final class Message {
-    /// Fixed for the object's life, and used on the loop's thread only: `deinit` sees to its part.
+    // SAFETY: fixed for the object's life, and used on the loop's thread alone: see `deinit`.
     nonisolated(unsafe) let pointer: OpaquePointer
-    /// How many descriptors came with it; 0 over a socket pair.
-    let descriptors: Int
-    /// How many bytes it has; 0 over a socket pair.
-    let size: Int
     /// The sender of a call, once it is known.
     var caller: Peer?
     /// Whether its values are as few as a call's may be.
     var isBounded = false
 
     /// Takes over a reference.
-    nonisolated init(adopting pointer: OpaquePointer, descriptors: Int = 0, size: Int = 0) {
+    nonisolated init(adopting pointer: OpaquePointer) {
         self.pointer = pointer
-        self.descriptors = descriptors
-        self.size = size
     }
 
     /// Takes a reference of its own.
@@ -38,7 +32,7 @@ public final class Message {
         }
     }
 
-    /// The unique name of the sender as the bus states it; nil over a socket pair.
+    /// The unique name of the sender as the bus states it.
     public var sender: String? {
         guard let sender = sd_bus_message_get_sender(pointer) else { return nil }
         return String(cString: sender)
@@ -70,7 +64,7 @@ public final class Message {
     /// Whether this is an error reply.
     public var isError: Bool { type == UInt8(SD_BUS_MESSAGE_METHOD_ERROR) }
 
-    /// What an error reply says; nil for any other message.
+    /// The error of an error reply; nil for any other message.
     public var error: DBusError? {
         guard isError, let error = sd_bus_message_get_error(pointer)?.pointee,
             let name = error.name
@@ -84,9 +78,7 @@ public final class Message {
 
     /// Reads the body, whose signature must be exactly `signature`.
     ///
-    /// - Throws: `InvalidArgs` when the signature differs, a value is malformed or too large, or
-    ///   the message has descriptors that no value uses; `LimitsExceeded` when its sender has too
-    ///   many descriptors held already.
+    /// - Throws: `InvalidArgs` when the signature differs, or a value is malformed or too large.
     public func read<Value>(
         _ signature: String,
         _ body: (inout MessageReader) throws(DBusError) -> Value
@@ -98,26 +90,8 @@ public final class Message {
             )
         }
         guard sd_bus_message_rewind(pointer, 1) >= 0 else { throw MessageReader.malformed }
-        var reader = MessageReader(pointer, for: caller?.user, isBounded: isBounded)
-        let value = try body(&reader)
-        guard descriptors <= reader.descriptors else { throw Self.uselessDescriptors }
-        return value
-    }
-
-    private static var uselessDescriptors: DBusError {
-        DBusError(.invalidArgs, "There are file descriptors that no argument uses.")
-    }
-
-    /// Refuses a call with descriptors and nothing that could use them; ``read(_:_:)`` counts those
-    /// of the others.
-    ///
-    /// Of some arguments only a part may use them: `part` is that one's signature.
-    func refuseUselessDescriptors(in part: String? = nil) throws(DBusError) {
-        guard descriptors > 0 else { return }
-        let signature = (part ?? signature).utf8
-        guard signature.contains(UInt8(ascii: "h")) || signature.contains(UInt8(ascii: "v")) else {
-            throw Self.uselessDescriptors
-        }
+        var reader = MessageReader(pointer, isBounded: isBounded)
+        return try body(&reader)
     }
 
     // MARK: For the runtime
@@ -135,32 +109,82 @@ public final class Message {
         return cookie
     }
 
-    var expectsReply: Bool { sd_bus_message_get_expect_reply(pointer) > 0 }
+    /// Whether its sender waits for an answer.
+    package var expectsReply: Bool { sd_bus_message_get_expect_reply(pointer) > 0 }
 
-    /// A call with the same sender, number and path and nothing else, from which a reply can be
-    /// made later; nil when there is no memory.
-    ///
-    /// A message that waits would keep its body and its descriptors.
-    func replySlip() -> Message? {
-        var slip: OpaquePointer?
-        guard
-            sd_bus_message_new_method_call(
-                sd_bus_message_get_bus(pointer),
-                &slip,
-                nil,
-                sd_bus_message_get_path(pointer),
-                nil,
-                sd_bus_message_get_member(pointer)
-            ) >= 0,
-            let slip
-        else { return nil }
-        let message = Message(adopting: slip)
-        message.caller = caller
-        let sender = sd_bus_message_get_sender(pointer)
-        guard sender == nil || sd_bus_message_set_sender(slip, sender) >= 0,
-            sd_bus_message_set_expect_reply(slip, expectsReply ? 1 : 0) >= 0,
-            sd_bus_message_seal(slip, UInt64(serial), 0) >= 0
-        else { return nil }
-        return message
+    /// Has the message erased from memory when it is released: it carries a secret.
+    func markSensitive() { sd_bus_message_sensitive(pointer) }
+
+    /// The bytes of its values, about; nil: more than ``MessageLimits/elementsOfCall`` values.
+    package lazy var size: Int? = {
+        guard sd_bus_message_rewind(pointer, 1) >= 0 else { return nil }
+        var measure = MessageMeasure(pointer)
+        return measure.values() ? measure.bytes : nil
+    }()
+}
+
+/// Adds up the bytes of a message's values without copying any: sd-bus does not tell its size.
+private struct MessageMeasure {
+    private let message: OpaquePointer
+    private var count = 0
+    private(set) var bytes = 0
+
+    init(_ message: OpaquePointer) { self.message = message }
+
+    /// Measures the values up to the end of the container; false: too many, or malformed.
+    mutating func values() -> Bool {
+        while true {
+            var type = CChar()
+            // SAFETY: both point into the message, which outlives this call.
+            var contents: UnsafePointer<CChar>?
+            let found = sd_bus_message_peek_type(message, &type, &contents)
+            if found == 0 { return true }
+            count += 1
+            guard found > 0, count <= MessageLimits.elementsOfCall, value(type, contents) else {
+                return false
+            }
+        }
+    }
+
+    private mutating func value(_ type: CChar, _ contents: UnsafePointer<CChar>?) -> Bool {
+        bytes += 8
+        switch Unicode.Scalar(UInt8(bitPattern: type)) {
+        case "s", "o", "g":
+            // SAFETY: points into the message, which outlives this call.
+            var text: UnsafePointer<CChar>?
+            guard sd_bus_message_read_basic(message, type, &text) > 0, let text else { return false }
+            bytes += strlen(text)
+            return true
+        case "a":
+            guard let contents else { return false }
+            return array(contents)
+        case "r", "e", "v":
+            // sd-bus frees its copy at the next peek.
+            guard let inner = contents.map({ String(cString: $0) }),
+                sd_bus_message_enter_container(message, type, inner) > 0
+            else { return false }
+            return values() && sd_bus_message_exit_container(message) >= 0
+        default:
+            var number: UInt64 = 0
+            return sd_bus_message_read_basic(message, type, &number) > 0
+        }
+    }
+
+    private mutating func array(_ contents: UnsafePointer<CChar>) -> Bool {
+        let inner = String(cString: contents)
+        if inner.utf8.count == 1, "ybnqiuxtd".contains(inner) {
+            // SAFETY: points into the message, which outlives this call.
+            var start: UnsafeRawPointer?
+            var length = 0
+            guard sd_bus_message_read_array(message, contents[0], &start, &length) >= 0 else {
+                return false
+            }
+            bytes += length
+            return true
+        }
+        guard sd_bus_message_enter_container(message, CChar(UInt8(ascii: "a")), inner) > 0 else {
+            return false
+        }
+        return values() && sd_bus_message_exit_container(message) >= 0
     }
 }

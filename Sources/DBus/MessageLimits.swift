@@ -16,28 +16,18 @@ public enum MessageLimits {
     public static let bytes = 1024 * 1024
     /// The deepest nesting of variants.
     public static let variantDepth = 16
-    /// The most file descriptors.
-    public static let descriptors = 16
     /// The most calls of one connection that wait for their answers.
     public static let waitingCalls = 1024
-    /// The most descriptors of all calls of a user that are in use after the calls were read.
-    static let descriptorsOfUser = 64
-    /// The most bytes of the calls of one connection that wait until it is known who it is.
-    ///
-    /// The first one may be as large as a call that waits for its turn.
-    static let heldBytes = 1024 * 1024
-    /// The most bytes of all such calls, whosever they are.
-    static let heldBytesOfUnknown = 16 * 1024 * 1024
-    /// So many bytes of a connection have room beside those.
-    static let heldBytesOfAnyone = 16 * 1024
-    /// The most bytes of all calls of a user that wait for their turn.
-    static let heldBytesOfUser = 4 * 1024 * 1024
-    /// The most descriptors of the calls that wait: of one connection, and of a user.
-    static let heldDescriptors = 64
+    /// The most bytes of such calls of one connection.
+    static let unidentifiedBytes = 4 * 1024 * 1024
+    /// The most bytes of such calls of all connections.
+    static let unidentifiedBytesOfAll = 16 * 1024 * 1024
+    /// Bytes for which each connection has room beside those.
+    static let unidentifiedBytesOfAnyone = 16 * 1024
     /// The most elements of all arrays and dictionaries of a message together.
     public static let elements = 262_144
     /// The same of a call, and of whatever a service receives that serves strangers.
-    static let elementsOfCall = array
+    package static let elementsOfCall = array
     /// The most values in the variants of such a message; none needs nearly as many.
     static let valuesOfCall = 8192
     /// What an element of an array or dictionary takes in memory, about, beside its text.

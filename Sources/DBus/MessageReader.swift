@@ -1,29 +1,22 @@
-import CLinux
 import CSystemd
 import Glibc
-import Linux
 
 /// Takes the values of one received message in order, within ``MessageLimits``.
 public struct MessageReader {
     /// Borrowed from the message, which outlives the closure that the reader is given to.
     private let message: OpaquePointer
     private var elements = 0
-    /// How many values were descriptors so far.
-    private(set) var descriptors = 0
     /// How many values were in variants so far.
     private var values = 0
     /// How many bytes is taken by what was read, about.
     private(set) var size = 0
-    /// Who is charged for descriptors that outlive the message; nil: nobody.
-    private let user: UserAllowance?
     /// Whether it is from somebody who may want to keep the loop busy.
     private let isBounded: Bool
     var variantDepth = 0
 
-    init(_ message: OpaquePointer, for user: UserAllowance? = nil, isBounded: Bool = false) {
+    init(_ message: OpaquePointer, isBounded: Bool = false) {
         self.message = message
-        self.user = user
-        self.isBounded = isBounded || user != nil
+        self.isBounded = isBounded
     }
 
     /// The next value.
@@ -45,7 +38,7 @@ public struct MessageReader {
 
     // MARK: Containers
 
-    mutating func entry<Value>(
+    package mutating func entry<Value>(
         _ signature: String,
         _ body: (inout MessageReader) throws(DBusError) -> Value
     ) throws(DBusError) -> Value {
@@ -68,7 +61,7 @@ public struct MessageReader {
     }
 
     /// Calls `body` for each element.
-    mutating func array(
+    package mutating func array(
         _ element: String,
         limit: Int,
         _ body: (inout MessageReader) throws(DBusError) -> Void
@@ -141,7 +134,7 @@ public struct MessageReader {
     }
 
     /// Passes over a value of any type.
-    mutating func skipVariant() throws(DBusError) {
+    package mutating func skipVariant() throws(DBusError) {
         guard sd_bus_message_skip(message, "v") >= 0 else { throw Self.malformed }
     }
 
@@ -204,26 +197,6 @@ public struct MessageReader {
         size += count
         // Points into the message; the bytes are copied before the message is released.
         return Array(UnsafeRawBufferPointer(start: start, count: count))
-    }
-
-    /// A copy of the next descriptor, and what is to be called once it is closed.
-    mutating func descriptor() throws(DBusError) -> (
-        number: Int32, closed: @Sendable () -> Void
-    ) {
-        descriptors += 1
-        guard descriptors <= MessageLimits.descriptors else {
-            throw DBusError(.invalidArgs, "There are too many file descriptors.")
-        }
-        let number = try basic("h", Int32(-1))
-        guard user?.takeDescriptor() != false else {
-            throw DBusError(.limitsExceeded, "Too many file descriptors of this user are in use.")
-        }
-        let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
-        guard copy >= 0 else {
-            user?.giveDescriptorBack()
-            throw DBusError(.failed, "The file descriptor cannot be duplicated.")
-        }
-        return (copy, { [user] in user?.giveDescriptorBack() })
     }
 
     static var malformed: DBusError {

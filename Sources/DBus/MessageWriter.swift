@@ -5,7 +5,6 @@ public struct MessageWriter {
     /// Borrowed from the function that builds the message and lends out the writer.
     let message: OpaquePointer
     var variantDepth = 0
-    private(set) var descriptors = 0
     /// How many bytes the message has by now, at most.
     private(set) var size = 0
 
@@ -134,12 +133,6 @@ public struct MessageWriter {
             )
         }
         guard result >= 0 else { throw Self.refused }
-    }
-
-    /// sd-bus makes its own copy.
-    mutating func descriptor(_ descriptor: Int32) throws(DBusError) {
-        try basic("h", descriptor)
-        descriptors += 1
     }
 
     static var refused: DBusError {

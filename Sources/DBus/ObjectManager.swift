@@ -3,7 +3,7 @@ extension Connection {
         let peer = standard.call.peer
         let prefix = Self.prefix(standard.path)
         let listed =
-            objects.filter { path, object in
+            objects.exported.filter { path, object in
                 object.isManaged && object.isVisible(to: peer) && path.hasPrefix(prefix)
             }
             .sorted { $0.key < $1.key }
@@ -42,7 +42,7 @@ extension Connection {
         _ signature: String,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void
     ) {
-        for manager in objectManagers where path.hasPrefix(Self.prefix(manager)) {
+        for manager in objects.managers where path.hasPrefix(Self.prefix(manager)) {
             emit(
                 path: ObjectPath(unchecked: manager),
                 interface: StandardInterface.objectManager,

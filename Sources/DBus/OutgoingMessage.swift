@@ -6,22 +6,18 @@ import Glibc
 /// sd-bus checks names and paths and refuses what is not valid.
 @BusActor
 enum OutgoingMessage {
-    /// Appends the body, and checks that it has the announced signature; says how large it is.
+    /// Appends the body, and checks that it has the announced signature; returns its size.
     static func fill(
         _ pointer: OpaquePointer,
         _ signature: String,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void
-    ) throws(DBusError) -> Amount {
+    ) throws(DBusError) -> Int {
         var writer = MessageWriter(pointer)
         try encode(&writer)
         guard sd_bus_message_has_signature(pointer, signature) > 0 else {
             throw DBusError(.failed, "The values to send are not '\(signature)'.")
         }
-        if writer.descriptors > 0, let bus = sd_bus_message_get_bus(pointer) {
-            // sd-bus would block, and for ever if the other end is served by this loop too.
-            EventSources.shared.finishOpening(bus)
-        }
-        return Amount(bytes: header + writer.size, descriptors: writer.descriptors)
+        return header + writer.size
     }
 
     /// About what the names in a message's header take.
@@ -42,21 +38,6 @@ enum OutgoingMessage {
         return cookie
     }
 
-    /// Sends the reply to a call, and charges it to the caller.
-    private static func send(
-        _ reply: OpaquePointer,
-        _ amount: Amount,
-        to call: Message
-    ) throws(DBusError) {
-        if let caller = call.caller, let receiver = caller.receiver,
-            let connection = caller.connection
-        {
-            _ = try connection.send(reply, amount, to: receiver, asAnswer: true)
-        } else {
-            _ = try send(reply, expectingReply: false)
-        }
-    }
-
     private static func check(_ result: Int32) throws(DBusError) {
         switch -result {
         case ...0: return
@@ -69,16 +50,9 @@ enum OutgoingMessage {
         }
     }
 
-    /// Whether somebody waits for the answer to a call.
-    ///
-    /// What is sent to who has left would be charged, and nothing would ever say that it was taken.
-    private static func isAwaited(_ call: Message) -> Bool {
-        call.expectsReply && call.caller?.hasLeft != true
-    }
-
-    /// Answers a call with an error, unless nobody waits for it.
-    static func reply(to call: Message, with error: DBusError) {
-        guard isAwaited(call) else { return }
+    /// Answers a call with an error, if its sender waits for an answer.
+    static func reply(to call: Message, with error: DBusError, on connection: Connection?) {
+        guard call.expectsReply, call.caller?.hasLeft != true else { return }
         let isValid = sd_bus_interface_name_is_valid(error.name.rawValue) > 0
         let name = isValid ? error.name : .failed
         let text = error.message.utf8.count <= MessageLimits.string ? error.message : ""
@@ -89,44 +63,31 @@ enum OutgoingMessage {
                 guard sd_bus_message_new_method_error(call.pointer, &reply, &content) >= 0,
                     let reply
                 else { return }
-                let amount = Amount(bytes: header + text.utf8.count)
-                // Nobody is left to tell when this fails.
-                try? send(reply, amount, to: call)
+                // No caller is left to tell if this fails.
+                _ = try? send(reply, expectingReply: false)
+                connection?.callGuard?.sent(header + text.utf8.count, to: call.sender)
                 sd_bus_message_unref(reply)
             }
         }
     }
 
-    /// Answers a call.
-    ///
-    /// What is too large becomes `LimitsExceeded`, what cannot be encoded or sent `Failed`.
+    /// Answers a call, or throws before anything is sent.
     static func reply(
         to call: Message,
         _ signature: String,
-        _ encode: (inout MessageWriter) throws(DBusError) -> Void
-    ) {
-        do throws(DBusError) {
-            try tryReply(to: call, signature, encode)
-        } catch {
-            let isTooLarge = error.name == .limitsExceeded
-            let failed = DBusError(.failed, "The answer cannot be sent.")
-            reply(to: call, with: isTooLarge ? error : failed)
-        }
-    }
-
-    /// Answers a call, or throws before anything is sent.
-    static func tryReply(
-        to call: Message,
-        _ signature: String,
+        isSensitive: Bool,
+        on connection: Connection?,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void
     ) throws(DBusError) {
-        guard isAwaited(call) else { return }
+        guard call.expectsReply else { return }
         var pointer: OpaquePointer?
         guard sd_bus_message_new_method_return(call.pointer, &pointer) >= 0, let pointer else {
             throw DBusError(.disconnected, "The connection is closed.")
         }
         defer { sd_bus_message_unref(pointer) }
-        let amount = try fill(pointer, signature, encode)
-        try send(pointer, amount, to: call)
+        if isSensitive { sd_bus_message_sensitive(pointer) }
+        let size = try fill(pointer, signature, encode)
+        _ = try send(pointer, expectingReply: false)
+        connection?.callGuard?.sent(size, to: call.sender)
     }
 }

@@ -3,8 +3,8 @@
 /// It ends once: by its reply, its timeout, ``cancel()`` or the connection.
 @BusActor
 public final class PendingCall {
-    /// The serial of the call on this connection; another one once it was sent again.
-    public internal(set) var serial: UInt32
+    /// The serial of the call on this connection.
+    public let serial: UInt32
     /// Only a reply from this sender counts; nil: from any.
     let destination: String?
     private var result: Result<Message, DBusError>?
@@ -12,25 +12,20 @@ public final class PendingCall {
     private var completions: [@BusActor (Result<Message, DBusError>) -> Void] = []
     private var forget: (@BusActor (UInt32) -> Void)?
     var timer: EventSource?
-    /// What was sent; nil: it isn't sent again.
-    private(set) var message: Message?
-    /// How often the bus has refused it.
-    var refusals = 0
+    /// Whether its reply carries a secret.
+    let isSensitive: Bool
 
     init(
         serial: UInt32,
-        message: Message?,
         destination: String?,
+        isSensitive: Bool,
         forget: @escaping @BusActor (UInt32) -> Void
     ) {
         self.serial = serial
-        self.message = message
         self.destination = destination
+        self.isSensitive = isSensitive
         self.forget = forget
     }
-
-    /// From now on it isn't sent again.
-    func letGoOfMessage() { message = nil }
 
     /// Whether it was answered, or nobody waits any more.
     var isOver: Bool { result != nil }
@@ -78,7 +73,6 @@ public final class PendingCall {
         self.result = result
         timer?.cancel()
         timer = nil
-        message = nil
         forget?(serial)
         forget = nil
         let completions = completions

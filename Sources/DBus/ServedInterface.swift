@@ -8,12 +8,15 @@ public struct InterfaceDescription: Sendable {
         public let input: String
         /// The signature of the reply.
         public let output: String
+        /// Whether its messages carry secrets, and are erased from memory after use.
+        public let isSensitive: Bool
 
         /// A method by its signatures.
-        public init(name: String, input: String, output: String) {
+        public init(name: String, input: String, output: String, isSensitive: Bool = false) {
             self.name = name
             self.input = input
             self.output = output
+            self.isSensitive = isSensitive
         }
     }
 

@@ -33,7 +33,7 @@ extension Connection {
         } else if let interface = standard.interface,
             interface != properties, interface != StandardInterface.introspectable,
             interface != StandardInterface.objectManager
-                || !objectManagers.contains(standard.path)
+                || !objects.managers.contains(standard.path)
         {
             throw DBusError(.unknownInterface, "There is no interface '\(interface)'.")
         } else {
@@ -87,13 +87,17 @@ extension Connection {
         guard let preparation else {
             return try standard.reply(output) { (writer) throws(DBusError) in try write(&writer) }
         }
-        if let quota { try standard.call.count(in: quota, as: .question) }
+        standard.call.ticket = try callGuard?.admit(
+            "Get",
+            of: StandardInterface.properties,
+            from: standard.call.peer
+        )
         let answer = Answer<Void>.later { () throws(DBusError) in await preparation() }
         standard.call.answer(answer, output) { (_, writer) throws(DBusError) in try write(&writer) }
     }
 
     private func set(_ standard: StandardCall, _ object: ExportedObject) throws(DBusError) {
-        let (peer, message) = (standard.call.peer, standard.call.message)
+        let peer = standard.call.peer
         try standard.reply("ssv", "") { (reader) throws(DBusError) in
             let interface = try reader.read(String.self)
             let found = try object.property(try reader.read(String.self), of: interface)
@@ -108,8 +112,6 @@ extension Connection {
                         "'\(property.name)' is '\(property.signature)', not '\(signature)'."
                     )
                 }
-                // Those that were used are counted after this, when the property has changed.
-                try message.refuseUselessDescriptors(in: signature)
                 try found.served.set(property.name, from: &reader, by: peer)
             }
         } write: { (_, _) throws(DBusError) in

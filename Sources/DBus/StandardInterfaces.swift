@@ -58,17 +58,13 @@ struct StandardCall {
         _ output: String,
         write: (inout MessageWriter) throws(DBusError) -> Void
     ) throws(DBusError) {
-        try OutgoingMessage.tryReply(to: call.message, output) {
-            (writer: inout MessageWriter) throws(DBusError) in
-            try write(&writer)
-        }
-        call.noteAnswered()
+        try call.answer(output, write)
     }
 }
 
 extension Connection {
     func answer(_ standard: StandardCall) throws(DBusError) {
-        let isManager = objectManagers.contains(standard.path)
+        let isManager = objects.managers.contains(standard.path)
         if standard.interface == StandardInterface.peer {
             try answerPeer(standard)
         } else if standard.isFor(StandardInterface.introspectable, "Introspect") {
@@ -88,7 +84,7 @@ extension Connection {
 
     // MARK: Peer
 
-    /// sd-bus would answer these itself, and nobody would count the answers.
+    /// sd-bus would answer these itself, and no guard would count the answers.
     private func answerPeer(_ standard: StandardCall) throws(DBusError) {
         switch standard.member {
         case "Ping":
@@ -115,7 +111,7 @@ extension Connection {
 
     private func introspect(_ standard: StandardCall) throws(DBusError) {
         let object = standard.object
-        let hasManager = objectManagers.contains(standard.path)
+        let hasManager = objects.managers.contains(standard.path)
         let names = children(of: standard.path, for: standard.call.peer)
         // Paths on the way to an object can be introspected, so that trees can be walked.
         guard object != nil || hasManager || !names.isEmpty || standard.path == "/" else {
@@ -157,10 +153,10 @@ extension Connection {
                 names.insert(name)
             }
         }
-        for (other, object) in objects where object.isVisible(to: peer) {
+        for (other, object) in objects.exported where object.isVisible(to: peer) {
             add(other)
         }
-        for other in objectManagers {
+        for other in objects.managers {
             add(other)
         }
         return names.sorted()

@@ -1,5 +1,3 @@
-import Linux
-
 extension Variant: WireType {
     /// `v`.
     public static var signature: String { "v" }
@@ -37,7 +35,6 @@ extension Variant: WireType {
         case "s": self = .string(try reader.read(String.self))
         case "o": self = .objectPath(try reader.read(ObjectPath.self))
         case "g": self = .signature(try reader.read(Signature.self))
-        case "h": self = .descriptor(try reader.read(OwnedDescriptor.self))
         case "v": self = .variant(try reader.read(Variant.self))
         case "ay": self = .bytes(try reader.read([UInt8].self))
         case "as": self = .strings(try reader.read([String].self))
@@ -108,7 +105,6 @@ extension Variant: WireType {
         case .string(let value): try writer.write(value)
         case .objectPath(let value): try writer.write(value)
         case .signature(let value): try writer.write(value)
-        case .descriptor(let value): try writer.write(value)
         case .bytes(let value): try writer.write(value)
         case .strings(let value): try writer.write(value)
         case .dictionary(let value): try writer.write(value)

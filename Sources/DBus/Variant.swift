@@ -1,5 +1,3 @@
-public import Linux
-
 /// One value together with its type.
 public enum Variant: Hashable, Sendable {
     /// One entry of a dictionary whose key is not a string, or whose values are of one type.
@@ -40,8 +38,6 @@ public enum Variant: Hashable, Sendable {
     case objectPath(ObjectPath)
     /// Signature `g`.
     case signature(Signature)
-    /// Signature `h`.
-    case descriptor(OwnedDescriptor)
     /// Signature `ay`.
     case bytes([UInt8])
     /// Signature `as`.
@@ -72,7 +68,6 @@ public enum Variant: Hashable, Sendable {
         case .string: "s"
         case .objectPath: "o"
         case .signature: "g"
-        case .descriptor: "h"
         case .bytes: "ay"
         case .strings: "as"
         case .dictionary: "a{sv}"
@@ -151,11 +146,6 @@ extension Variant {
     /// The value, or nil when it is something else than `o`.
     public var asObjectPath: ObjectPath? {
         if case .objectPath(let value) = self { value } else { nil }
-    }
-
-    /// The value, or nil when it is something else than `h`.
-    public var asDescriptor: OwnedDescriptor? {
-        if case .descriptor(let value) = self { value } else { nil }
     }
 
     /// The value, or nil when it is something else than `a{sv}`.

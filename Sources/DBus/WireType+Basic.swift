@@ -1,6 +1,3 @@
-import Glibc
-public import Linux
-
 // The types that D-Bus calls basic.
 
 extension Bool: BasicWireType {
@@ -203,21 +200,5 @@ extension Signature: BasicWireType {
     /// Appends the value to a message.
     public func write(to writer: inout MessageWriter) throws(DBusError) {
         try writer.text("g", rawValue)
-    }
-}
-
-extension OwnedDescriptor: WireType {
-    /// `h`.
-    public static var signature: String { "h" }
-
-    /// Takes a copy of the next descriptor: the message closes its own.
-    public convenience init(from reader: inout MessageReader) throws(DBusError) {
-        let (copy, closed) = try reader.descriptor()
-        self.init(adopting: copy, closed: closed)
-    }
-
-    /// Appends a copy to a message.
-    public func write(to writer: inout MessageWriter) throws(DBusError) {
-        try writer.descriptor(rawValue)
     }
 }

@@ -73,7 +73,7 @@ private func methods(of interface: Interface) -> [[String]] {
         [
             "\"\(method.name)\": .init(", "name: \"\(method.name)\"",
             "input: \"\(method.inputs.signature)\"", "output: \"\(method.outputs.signature)\"",
-        ]
+        ] + (method.isSensitive ? ["isSensitive: true"] : [])
     }
 }
 

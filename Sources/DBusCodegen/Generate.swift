@@ -50,7 +50,6 @@ private func file(
     var head = SourceText()
     head.line("\(generatedMark)\(origin). Do not edit.")
     head.line("public import DBus")
-    if declarations.text.contains(descriptorType) { head.line("public import Linux") }
     head.line()
     return GeneratedFile(name: name + ".swift", text: head.text + declarations.text)
 }

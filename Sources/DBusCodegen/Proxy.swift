@@ -15,10 +15,6 @@ extension SourceText {
                 if method.outputs.isEmpty {
                     source.line()
                     source.notify(method)
-                    if method.takesDescriptor {
-                        source.line()
-                        source.start(method)
-                    }
                 }
                 if let stream = method.stream {
                     source.line()
@@ -93,26 +89,6 @@ extension SourceText {
         )
         indented { source in
             source.send("connection.send(", method.header, method.inputs)
-        }
-        line("}")
-    }
-
-    private mutating func start(_ method: Method) {
-        doc(
-            "Starts `\(method.name)`, which is on its way when this returns: our copies of its "
-                + "descriptors can be closed before the reply comes."
-        )
-        list(
-            "public func start\(method.name)(",
-            method.inputs.map(\.parameter) + ["timeout: Duration? = \(method.defaultTimeout)"],
-            ") throws(DBusError) -> PendingCall {"
-        )
-        indented { source in
-            source.send(
-                "try connection.startCall(",
-                method.header + ["timeout: timeout"],
-                method.inputs
-            )
         }
         line("}")
     }
@@ -253,13 +229,11 @@ extension Method {
         [
             "to: destination", "path: path", "interface: Self.interface", "member: \"\(name)\"",
             "signature: \"\(inputs.signature)\"",
-        ]
+        ] + (isSensitive ? ["isSensitive: true"] : [])
     }
 
     /// How long a call of it waits where the caller says nothing.
     fileprivate var defaultTimeout: String {
         stream == nil && timeout == nil ? "nil" : "Connection.noTimeout"
     }
-
-    fileprivate var takesDescriptor: Bool { inputs.signature.contains("h") }
 }

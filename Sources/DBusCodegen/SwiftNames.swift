@@ -47,13 +47,9 @@ extension SignatureType {
     }
 }
 
-/// The Swift type of `h`, which comes from a module of its own.
-let descriptorType = "OwnedDescriptor"
-
 private let basicTypes: [Character: String] = [
     "y": "UInt8", "b": "Bool", "n": "Int16", "q": "UInt16", "i": "Int32", "u": "UInt32",
     "x": "Int64", "t": "UInt64", "d": "Double", "s": "String", "o": "ObjectPath", "g": "Signature",
-    "h": descriptorType,
 ]
 
 extension Argument {

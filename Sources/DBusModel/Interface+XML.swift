@@ -15,6 +15,8 @@ private enum Known {
     static let change = "org.freedesktop.DBus.Property.EmitsChangedSignal"
     static let stream = "org.localauth.Stream"
     static let timeout = "org.localauth.Timeout"
+    static let sensitive = "org.localauth.Sensitive"
+    static let ofMethods: Set<String> = [doc, stream, timeout, sensitive]
     static let delivery = "org.localauth.Delivery"
     static let errors = "org.localauth.Errors"
     static let busName = "org.localauth.BusName"
@@ -84,7 +86,7 @@ private struct IntrospectionReader {
     private func method(_ element: XMLElement) throws(SourceError) -> Method {
         let name = element["name"] ?? ""
         try check(element, attributes: ["name"], children: ["annotation", "arg"])
-        let notes = try annotations(of: element, known: [Known.doc, Known.stream, Known.timeout])
+        let notes = try annotations(of: element, known: Known.ofMethods)
         let arguments = try arguments(of: element, directions: ["in", "out"], default: "in")
         return Method(
             name: name,
@@ -94,7 +96,8 @@ private struct IntrospectionReader {
             inputs: arguments.filter { $0.direction == "in" }.map(\.argument),
             outputs: arguments.filter { $0.direction == "out" }.map(\.argument),
             stream: try choice(notes, Known.stream, of: element, Stream.init(rawValue:)),
-            timeout: try choice(notes, Known.timeout, of: element, Timeout.init(rawValue:))
+            timeout: try choice(notes, Known.timeout, of: element, Timeout.init(rawValue:)),
+            isSensitive: try choice(notes, Known.sensitive, of: element) { Bool($0) } ?? false
         )
     }
 

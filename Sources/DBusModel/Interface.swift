@@ -68,6 +68,9 @@ public struct Method: Hashable, Sendable {
 
     /// How long a caller waits, if it isn't as long as for any other.
     public let timeout: Timeout?
+
+    /// Its messages carry secrets, which are erased from memory after use.
+    public let isSensitive: Bool
 }
 
 /// How long the caller of a method waits.

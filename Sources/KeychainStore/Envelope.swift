@@ -1,4 +1,5 @@
 import Crypto
+import Sealing
 
 /// A secret encrypted under a random key of its own, and that key encrypted under the wrapping key.
 struct Envelope {

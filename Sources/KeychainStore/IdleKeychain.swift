@@ -1,5 +1,6 @@
 import Glibc
 import Linux
+public import Sealing
 import SQLite
 
 /// The keychain of a service that doesn't run, so that its master key can be put elsewhere.

@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import Sealing
 
 /// The keys that one database derives from the master key, each for one purpose.
 struct KeyRing {

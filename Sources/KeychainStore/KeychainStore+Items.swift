@@ -1,5 +1,6 @@
 public import AuthEngine
 import Linux
+public import Sealing
 
 /// Items: what an app stores and gets back.
 extension KeychainStore {

@@ -1,4 +1,5 @@
 public import AuthEngine
+public import Sealing
 
 /// Keys: made here, used here.
 extension KeychainStore {

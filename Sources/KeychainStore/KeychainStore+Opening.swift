@@ -1,5 +1,6 @@
 import Glibc
 import Linux
+public import Sealing
 import SQLite
 
 /// What opening takes.

@@ -1,4 +1,5 @@
 import Linux
+import Sealing
 import SQLite
 
 /// The keychain of this machine: items and keys in one database, each with its secret encrypted.

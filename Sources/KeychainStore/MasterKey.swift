@@ -1,6 +1,7 @@
 import Crypto
 import Glibc
 import Linux
+import Sealing
 import SQLite
 
 /// The key under which every secret of this machine is encrypted.

@@ -1,5 +1,6 @@
 import Crypto
 import Glibc
+import Sealing
 
 /// A P-256 key: what it can do, from its private half.
 struct PrivateKey {

@@ -1,4 +1,5 @@
 import Crypto
+import Sealing
 
 /// The master key as a text that people can write down and type.
 ///

@@ -77,7 +77,7 @@ extension Connection {
         _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in },
         reply decode: @escaping @BusActor (Message) throws(DBusError) -> Value
     ) throws(DBusError) -> StreamingCall<Value> {
-        guard isPeerToPeer || destination.hasPrefix(":") else {
+        guard destination.hasPrefix(":") else {
             throw DBusError(.invalidArgs, "Events are followed from a unique name only.")
         }
         let (events, feed) = AsyncStream.makeStream(

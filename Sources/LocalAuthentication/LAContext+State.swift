@@ -2,6 +2,7 @@ package import DBus
 internal import Foundation
 internal import LocalAuthBus
 package import LocalAuthClient
+internal import Sealing
 internal import Security
 
 extension LAContext {
@@ -38,8 +39,7 @@ extension LAContext {
                 return (try? await proxy.clearCredential(credentialType: type)) ?? false
             }
             guard let proxy = try? await remote.current() else { return false }
-            guard let secret = try? SecretTransport.sealed(bytes) else { return false }
-            return (try? await proxy.setCredential(credentialType: type, secret: secret)) ?? false
+            return (try? await proxy.setCredential(type, sealing: SecretBytes(bytes))) ?? false
         }
     }
 

@@ -1,5 +1,6 @@
 internal import DBus
 internal import Foundation
+internal import LocalAuthClient
 
 /// What becomes of one item, as far as it can be told before anything is changed.
 private struct ItemChange {
@@ -52,7 +53,7 @@ extension RemoteKeychain {
         guard changes.saysNoMoreThanAttributes else {
             throw KeychainFailure(errSecParam, "A change has attributes and kSecValueData alone.")
         }
-        guard changes.secret.map({ $0.count <= SecretTransport.limit }) ?? true else {
+        guard changes.secret.map({ $0.count <= RemoteService.secretLimit }) ?? true else {
             throw KeychainFailure(errSecAllocate, "A secret has at most 64 KiB.")
         }
         var planned: [ItemChange] = []

@@ -1,6 +1,7 @@
 package import DBus
 internal import LocalAuthBus
 package import LocalAuthClient
+internal import Sealing
 
 /// The keychain at the service, with Apple's errors.
 @BusActor
@@ -98,12 +99,13 @@ package struct RemoteKeychain {
         _ more: [String: Variant]
     ) async throws(KeychainFailure) -> String {
         defer { withExtendedLifetime(loan) {} }
-        let allOptions = loan.options.merging(more) { $1 }
+        let allOptions = loan.options.merging(more) { $1 }.merging(RemoteService.sealed) { $1 }
+        let secret = SecretBytes(secret)
         return try await onKeychain { () async throws(DBusError) in
             try await Gate.writing.pass { () async throws(DBusError) in
                 try await proxy.add(
                     attributes: attributes,
-                    secret: try SecretTransport.sealed(secret),
+                    secret: try await service.seal(secret),
                     accessControl: accessControl,
                     options: allOptions,
                     timeout: Connection.noTimeout
@@ -129,18 +131,24 @@ package struct RemoteKeychain {
     }
 
     package func read(_ id: String, _ use: Use) async throws(KeychainFailure) -> [UInt8] {
-        let options = try await use.options(for: service)
+        try await receive(use) { options throws(DBusError) in
+            try await proxy.read(id: id, reason: use.text, options: options)
+        }
+    }
+
+    /// Makes a call whose reply is a secret, which the service seals to this process.
+    private func receive(
+        _ use: Use,
+        _ parameters: [String: Variant] = [:],
+        _ call: @BusActor (_ options: [String: Variant]) async throws(DBusError) -> [UInt8]
+    ) async throws(KeychainFailure) -> [UInt8] {
+        let options = try await use.options(for: service).merging(parameters) { $1 }
+            .merging(RemoteService.sealingReply) { $1 }
         return try await onKeychain { () async throws(DBusError) in
-            try await use.gate.pass { () async throws(DBusError) in
-                let pair = try SocketPair.make()
-                try await proxy.read(
-                    id: id,
-                    receiver: pair.theirs,
-                    reason: use.text,
-                    options: options
-                )
-                return SecretTransport.packet(at: pair.ours)
+            let reply = try await use.gate.pass { () async throws(DBusError) in
+                try await call(options)
             }
+            return try service.open(reply).use { $0 }
         }
     }
 
@@ -169,14 +177,14 @@ package struct RemoteKeychain {
         _ loan: PasswordLoan
     ) async throws(KeychainFailure) {
         defer { withExtendedLifetime(loan) {} }
-        var more = loan.options
+        var more = loan.options.merging(RemoteService.sealed) { $1 }
         if !attributes.isEmpty { more["attributes"] = .dictionary(attributes) }
-        let options = more
+        let (options, secret) = (more, SecretBytes(secret))
         try await onKeychain { () async throws(DBusError) in
             try await Gate.writing.pass { () async throws(DBusError) in
                 try await proxy.setSecret(
                     id: id,
-                    secret: try SecretTransport.sealed(secret),
+                    secret: try await service.seal(secret),
                     options: options,
                     timeout: Connection.noTimeout
                 )
@@ -243,20 +251,14 @@ extension RemoteKeychain {
         _ data: [UInt8],
         _ use: Use
     ) async throws(KeychainFailure) -> [UInt8] {
-        let options = try await use.options(for: service)
-        return try await onKeychain { () async throws(DBusError) in
-            try await use.gate.pass { () async throws(DBusError) in
-                let pair = try SocketPair.make()
-                try await proxy.decrypt(
-                    id: id,
-                    algorithm: algorithm,
-                    data: data,
-                    receiver: pair.theirs,
-                    reason: use.text,
-                    options: options
-                )
-                return SecretTransport.packet(at: pair.ours)
-            }
+        try await receive(use) { options throws(DBusError) in
+            try await proxy.decrypt(
+                id: id,
+                algorithm: algorithm,
+                data: data,
+                reason: use.text,
+                options: options
+            )
         }
     }
 
@@ -267,20 +269,14 @@ extension RemoteKeychain {
         _ parameters: [String: Variant],
         _ use: Use
     ) async throws(KeychainFailure) -> [UInt8] {
-        let options = try await use.options(for: service).merging(parameters) { _, new in new }
-        return try await onKeychain { () async throws(DBusError) in
-            try await use.gate.pass { () async throws(DBusError) in
-                let pair = try SocketPair.make()
-                try await proxy.keyExchange(
-                    id: id,
-                    algorithm: algorithm,
-                    publicKey: publicKey,
-                    receiver: pair.theirs,
-                    reason: use.text,
-                    options: options
-                )
-                return SecretTransport.packet(at: pair.ours)
-            }
+        try await receive(use, parameters) { options throws(DBusError) in
+            try await proxy.keyExchange(
+                id: id,
+                algorithm: algorithm,
+                publicKey: publicKey,
+                reason: use.text,
+                options: options
+            )
         }
     }
 }

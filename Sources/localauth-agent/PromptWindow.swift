@@ -165,7 +165,8 @@ import Windows
         part("origin").text = PromptText.origin(details)
         part("reason").text = PromptText.question(details)
         showIcon(details.appIcon, name)
-        let isVerified = details.isAppVerified
+        // The sandbox of an app proves its id; a program may act for any process that started it.
+        let isVerified = details.isSandboxed && !details.appName.isEmpty
         let trust = part("trust")
         gtk_image_set_from_icon_name(
             trust.pointer,

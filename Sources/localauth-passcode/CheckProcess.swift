@@ -26,7 +26,8 @@ import LocalAuthBus
     private var timer: EventSource?
     private var delay: EventSource?
 
-    /// Starts the child, which inherits `socket` as descriptor 3, the pipe as 4, and no other.
+    /// Starts the child, which reads the sealed passcode on descriptor 3, writes to descriptor 4,
+    /// and inherits no other.
     ///
     /// `hasVerdict` is called once, with nil when the child was killed or ended without a verdict;
     /// for a wrong passcode after the delay that PAM asks for. `hasEnded` is called once, after
@@ -35,12 +36,16 @@ import LocalAuthBus
     /// - Throws: Failed when it can't be started.
     init(
         _ check: PasscodeCheck,
-        socket: OwnedDescriptor,
+        _ passcode: SealedPasscode,
         hasVerdict: @escaping @BusActor (Verdict?) -> Void,
         hasEnded: @escaping @BusActor () -> Void
     ) throws(DBusError) {
         let (reader, writer) = try Self.pipe()
-        pid = try Self.spawn(check.words, socket: socket.rawValue, pipe: writer.rawValue)
+        let (input, passcodeEnd) = try Self.pipe()
+        guard passcode.write(to: passcodeEnd) else {
+            throw DBusError(.passcodeFailed, "The child process can't be given the password.")
+        }
+        pid = try Self.spawn(check.words, input: input.rawValue, pipe: writer.rawValue)
         pipe = reader
         self.hasVerdict = hasVerdict
         self.hasEnded = hasEnded
@@ -105,11 +110,11 @@ import LocalAuthBus
 
     private static func spawn(
         _ words: [String],
-        socket: Int32,
+        input: Int32,
         pipe: Int32
     ) throws(DBusError) -> pid_t {
         // Out of the way of the numbers that they get in the child.
-        let high = [socket, pipe].map { fcntl($0, F_DUPFD_CLOEXEC, 16) }
+        let high = [input, pipe].map { fcntl($0, F_DUPFD_CLOEXEC, 16) }
         defer { for descriptor in high { close(descriptor) } }
         guard !high.contains(-1) else {
             throw DBusError(.passcodeFailed, "There are no descriptors left.")
@@ -119,7 +124,7 @@ import LocalAuthBus
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0)
         posix_spawn_file_actions_adddup2(&actions, 0, 1)
-        posix_spawn_file_actions_adddup2(&actions, high[0], PasscodeCheck.socket)
+        posix_spawn_file_actions_adddup2(&actions, high[0], PasscodeCheck.input)
         posix_spawn_file_actions_adddup2(&actions, high[1], PasscodeCheck.pipe)
 
         // The loop blocks signals and the program ignores some: the child starts with neither. A

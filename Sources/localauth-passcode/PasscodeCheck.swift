@@ -1,20 +1,17 @@
 import CLinux
 import CPAM
-import DBus
 import Glibc
-import Linux
+import Sealing
 
-/// One check of a passcode, in the child process: reads the packet, asks PAM, overwrites it.
+/// One check of a passcode, in the child process: opens it, asks PAM, overwrites it.
 ///
 /// Only authentication is asked for. Whether an account may log in (`pam_acct_mgmt`) was decided
 /// when the session began, and whoever opens a new one asks it there.
 struct PasscodeCheck {
-    static let socket: Int32 = 3
+    static let input: Int32 = 3
     static let pipe: Int32 = 4
-    /// The longest answer that PAM takes, in bytes.
-    static let maximumSize = Int(PAM_MAX_RESP_SIZE)
-    /// How long the child waits for the packet, in milliseconds; it was sent before the call.
-    static let patience: Int32 = 1000
+    /// The longest answer that PAM takes, in bytes, without the NUL behind it.
+    static let maximumSize = Int(PAM_MAX_RESP_SIZE) - 1
     /// Ends a child whose parent is gone, a little after the parent would have.
     static let lifetime: UInt32 = 31
 
@@ -48,7 +45,7 @@ struct PasscodeCheck {
         let start = ContinuousClock.now
         closefrom(Self.pipe + 1)
         // What a module starts gets neither.
-        for descriptor in [Self.socket, Self.pipe] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        for descriptor in [Self.input, Self.pipe] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         alarm(Self.lifetime)
         // What its modules leave running stays apart from what other checks left.
         adopt_orphans()
@@ -68,30 +65,31 @@ struct PasscodeCheck {
 
     private func check() -> CheckReport {
         guard let user = SystemUser(uid: uid) else { return CheckReport(.unknownUser) }
-        // One byte more than is allowed, to see what is too long, and the final NUL.
-        let size = Self.maximumSize + 2
+        guard let secret = SealedPasscode.open(from: Self.input) else {
+            return CheckReport(.unopened)
+        }
+        let size = Self.maximumSize + 1
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
             guard let passcode = buffer.baseAddress else { return CheckReport(.failed) }
             passcode.initialize(repeating: 0, count: size)
-            // What isn't locked could be found on the disk later.
+            // Memory that isn't locked could be found on the disk later.
             guard mlock(passcode, size) == 0 else { return CheckReport(.failed) }
             defer { explicit_bzero(passcode, size) }
-            if let verdict = Self.receive(into: buffer) { return CheckReport(verdict) }
+            // A text that PAM cannot take is wrong like any other guess, and costs an attempt.
+            guard Self.copy(secret, to: buffer) else { return CheckReport(.wrong) }
             return ask(user.name, passcode)
         }
     }
 
-    // The passcode stays in one buffer that is wiped; an array could be copied.
-    private static func receive(into buffer: UnsafeMutableBufferPointer<CChar>) -> Verdict? {
-        let end = OwnedDescriptor(adopting: socket)
-        var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-        guard poll(&waiting, 1, patience) == 1 else { return .noPacket }
-        return switch SocketPair.readText(end, into: buffer) {
-        case .none: .noPacket
-        // PAM takes a C string of so many bytes. What it could never take is wrong like any other
-        // guess: if it were no attempt, it would be one that costs nothing.
-        case .unfit: .wrong
-        case .bytes: nil
+    // SAFETY: the passcode stays in one buffer that is wiped; an array could be copied.
+    private static func copy(
+        _ secret: SecretBytes,
+        to buffer: UnsafeMutableBufferPointer<CChar>
+    ) -> Bool {
+        secret.use { bytes in
+            guard bytes.count <= maximumSize, !bytes.contains(0) else { return false }
+            for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+            return true
         }
     }
 

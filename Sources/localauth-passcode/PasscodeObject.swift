@@ -1,7 +1,7 @@
 import DBus
 import Glibc
-import Linux
 import LocalAuthBus
+import Sealing
 import ServiceProgram
 
 /// `org.localauth.Passcode1`: asks PAM, in one child process for each check.
@@ -11,14 +11,14 @@ import ServiceProgram
     /// One check that was asked for.
     @BusActor private final class Turn {
         let uid: UInt32
-        let socket: OwnedDescriptor
+        let passcode: SealedPasscode
         let caller: Peer
         private var verdict: Verdict??
         private var waiting: CheckedContinuation<Verdict?, Never>?
 
-        init(uid: UInt32, socket: OwnedDescriptor, caller: Peer) {
+        init(uid: UInt32, passcode: SealedPasscode, caller: Peer) {
             self.uid = uid
-            self.socket = socket
+            self.passcode = passcode
             self.caller = caller
         }
 
@@ -39,6 +39,7 @@ import ServiceProgram
     static let maximumWaiting = 32
 
     private let daemon: DaemonCaller
+    private let key: SealingKey
     private let service: String
     private let directory: String?
     private let setting: PasscodeSetting
@@ -56,12 +57,14 @@ import ServiceProgram
 
     init(
         daemon: DaemonCaller,
+        key: SealingKey,
         service: String,
         directory: String?,
         isSet: PasscodeSetting,
         leftovers: Leftovers? = nil
     ) {
         self.daemon = daemon
+        self.key = key
         self.service = service
         self.directory = directory
         self.setting = isSet
@@ -113,15 +116,19 @@ import ServiceProgram
         return user
     }
 
+    func sealingKey(for peer: Peer?) throws(DBusError) -> [UInt8] { key.publicKey }
+
     func verify(
         uid: UInt32,
-        socket: OwnedDescriptor,
+        prompt: String,
+        sealed: [UInt8],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> {
-        .later { () async throws(DBusError) -> Bool in
+        guard sealed.count <= SealedPasscode.longest, prompt.utf8.count <= SealedPasscode.longest
+        else { throw DBusError(.invalidArgs, "The sealed password or the handle is too long.") }
+        return .later { () async throws(DBusError) -> Bool in
             try await self.daemon.require(call.peer)
             try Self.requireOwn(uid)
-            try Self.requirePacketSocket(socket)
             guard !self.isLeaving else {
                 throw DBusError(.passcodeCanceled, "The verifier is leaving.")
             }
@@ -129,7 +136,8 @@ import ServiceProgram
                 throw DBusError(.limitsExceeded, "\(Self.maximumWaiting) checks wait already.")
             }
             // In its place at once: else checks that come together would all find room.
-            let turn = Turn(uid: uid, socket: socket, caller: call.peer)
+            let passcode = SealedPasscode(key: self.key, prompt: prompt, sealed: sealed)
+            let turn = Turn(uid: uid, passcode: passcode, caller: call.peer)
             self.waiting.append(turn)
             self.startNext()
             return try Self.answer(await turn.end(), uid: uid)
@@ -152,7 +160,7 @@ import ServiceProgram
             guard !turn.caller.hasLeft else {
                 throw DBusError(.passcodeCanceled, "Nobody waits for this check any more.")
             }
-            let child = try CheckProcess(check, socket: turn.socket) { verdict in
+            let child = try CheckProcess(check, turn.passcode) { verdict in
                 turn.end(verdict)
             } hasEnded: {
                 leaving?.cancel()
@@ -163,7 +171,7 @@ import ServiceProgram
             children[turn.uid] = child
             leaving = turn.caller.onLeave { child.kill() }
         } catch {
-            log(.error, "a passcode could not be checked: \(error)")
+            log(.error, "a password could not be checked: \(error)")
             turn.end(nil)
         }
     }
@@ -172,7 +180,8 @@ import ServiceProgram
         switch verdict {
         case .correct: return true
         case .wrong: return false
-        case .noPacket: throw DBusError(.passcodeCanceled, "No passcode came.")
+        case .unopened:
+            throw DBusError(.invalidArgs, "The sealed password does not open, or is empty.")
         case .unknownUser: throw unknownUser(uid)
         case .refusedByPAM: throw DBusError(.passcodeFailed, "PAM could not check the passcode.")
         case .failed, nil: throw DBusError(.passcodeFailed, "The check of the passcode failed.")
@@ -185,23 +194,6 @@ import ServiceProgram
         guard geteuid() == 0 || uid == geteuid() else {
             throw DBusError(.passcodeFailed, "Only root can check the passcode of another user.")
         }
-    }
-
-    /// Whether a descriptor is one end of a `SOCK_SEQPACKET` pair; nothing is read from others.
-    private static func requirePacketSocket(_ socket: OwnedDescriptor) throws(DBusError) {
-        guard option(SO_DOMAIN, of: socket) == AF_UNIX,
-            option(SO_TYPE, of: socket) == Int32(SOCK_SEQPACKET.rawValue),
-            option(SO_ACCEPTCONN, of: socket) == 0
-        else {
-            throw DBusError(.invalidArgs, "The descriptor is no end of a SOCK_SEQPACKET pair.")
-        }
-    }
-
-    private static func option(_ name: Int32, of socket: OwnedDescriptor) -> Int32? {
-        var value: Int32 = 0
-        var size = socklen_t(MemoryLayout<Int32>.size)
-        guard getsockopt(socket.rawValue, SOL_SOCKET, name, &value, &size) == 0 else { return nil }
-        return value
     }
 
     private static func unknownUser(_ uid: UInt32) -> DBusError {

@@ -6,7 +6,7 @@ import Glibc
 enum Verdict: Int32 {
     case correct = 101
     case wrong = 102
-    case noPacket = 103
+    case unopened = 103
     case unknownUser = 104
     case refusedByPAM = 105
     case failed = 106

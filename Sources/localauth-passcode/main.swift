@@ -32,6 +32,7 @@ ServiceProgram(
 .main { connection, arguments in
     let passcode = PasscodeObject(
         daemon: DaemonCaller(on: connection),
+        key: KeptKey.find(in: getenv("RUNTIME_DIRECTORY").map { String(cString: $0) }),
         service: arguments["pam-service"] ?? "localauth",
         directory: arguments["pam-directory"],
         isSet: PasscodeSetting(rawValue: arguments["passcode-set"] ?? "") ?? .auto,

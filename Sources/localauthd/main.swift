@@ -24,7 +24,6 @@ ServiceProgram(
     ]
 )
 .main { connection, arguments in
-    connection.serveStrangers()
     let file = ConfigurationFile(path: arguments["config"])
     var configuration = Configuration()
     var mistake: ConfigurationError?

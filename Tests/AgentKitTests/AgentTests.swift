@@ -1,7 +1,7 @@
 import AgentKit
 import DBus
 import Glibc
-import Linux
+import LocalAuthBus
 import TestSupport
 import Testing
 
@@ -23,74 +23,114 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("L23: An agent finds out itself which program asks, whatever the service calls it")
+    @Test("L33: An agent proves itself which program asks, whatever the service calls it")
     func asking() async throws {
         try await onBus {
             let desk = try await Desk()
             _ = await desk.service.next()
             let told: [String: Variant] = [
                 "app-name": .string("Bank"), "app-icon": .string("bank"),
-                "process": .string("bank"),
+                "pid": .uint32(UInt32(getpid())),
             ]
             let own = try #require(AskingProgram(pid: UInt32(getpid())))
             #expect(own.path.hasSuffix("/" + own.name))
-            _ = try await desk.service.begin(
-                details.merging(told) { $1 }.merging(["pid": .uint32(UInt32(getpid()))]) { $1 }
-            )
+            _ = try await desk.service.begin(details.merging(told) { $1 })
             let shown = try #require(desk.view.prompts.last).details
-            #expect(shown.appName == own.name && shown.process == own.path && shown.appIcon == "")
+            #expect(shown.appName == own.name && shown.program == own && shown.appIcon == "")
             #expect(PromptText.origin(shown).contains("\(own.path) (process \(getpid())"))
-            let chain = shown.ancestors.joined(separator: " ← ")
+            let chain = own.ancestors.joined(separator: " ← ")
+            #expect(chain.isEmpty || PromptText.origin(shown).contains("started by \(chain)"))
             let child = try ChildProcess(["/bin/sleep", "600"])
             let found = try #require(AskingProgram(pid: UInt32(child.pid)))
-            #expect(found.ancestors.first == own.name)
             await child.end()
+            #expect(found.ancestors.first == own.name)
             #expect(found.ancestors.dropFirst().prefix(3).elementsEqual(own.ancestors.prefix(3)))
-            #expect(chain.isEmpty || PromptText.origin(shown).contains("started by \(chain)"))
-            // Where the kernel doesn't tell, there are only the service's words; so, too, where
-            // somebody vouches for them.
             let nobody: [String: Variant] = ["pid": .uint32(UInt32(Int32.max))]
             _ = try await desk.service.begin(
                 details.merging(told) { $1 }.merging(nobody) { $1 }
             )
-            #expect(desk.view.prompts.last?.details.appName == "Bank")
-            let verified: [String: Variant] = [
-                "pid": .uint32(UInt32(getpid())), "app-verified": .bool(true),
+            let hidden = try #require(desk.view.prompts.last).details
+            #expect(hidden.program == nil && hidden.appName == "" && hidden.appIcon == "")
+            let sandbox: [String: Variant] = [
+                "sandboxed": .bool(true), "sandbox-id": .string("org.example.Bank"),
             ]
             _ = try await desk.service.begin(
-                details.merging(told) { $1 }.merging(verified) { $1 }
+                details.merging(told) { $1 }.merging(sandbox) { $1 }
             )
-            #expect(desk.view.prompts.last?.details.appName == "Bank")
+            let app = try #require(desk.view.prompts.last).details
+            #expect(app.program == nil && app.appName == "Bank" && app.appIcon == "bank")
         }
     }
 
-    @Test("A program's file name moves no cursor, turns no text, and is cut")
+    /// A program of this name in a folder, which sleeps and has a child that does.
+    @BusActor private func sleeper(
+        _ name: String,
+        in folder: TemporaryFolder
+    ) async throws -> (program: ChildProcess, child: Int32) {
+        let file = "\(folder.path)/\(name)"
+        // Copied by another process: one that is started meanwhile would have it open.
+        let words = ["/usr/bin/install", "-m", "755", "/bin/sh", file]
+        try expect(try ChildProcess.run(words).status == 0, "expected a copy")
+        let program = try ChildProcess([file, "-c", "/bin/sleep 600 & echo $!; wait"])
+        try await eventually("a child of it") { program.output.hasSuffix("\n") }
+        return (program, try #require(Int32(program.output.dropLast())))
+    }
+
+    @Test("L33: A program whose path is cut or changed on the screen is not named")
     func hostileFile() async throws {
         try await onBus {
             let folder = try TemporaryFolder()
             defer { folder.remove() }
-            // Longer than is shown of a path, and of a name.
-            let place = "\(folder.path)/\(String(repeating: "p", count: 200))"
-            mkdir(place, 0o700)
-            let tail = String(repeating: "x", count: 140)
-            let file = "\(place)/a\u{1B}[2Jb\nc\u{202E}d\(tail)"
-            let plain = "a [2Jb cd\(tail)"
-            // Copied by another process: one that is started meanwhile would have it open.
-            let words = ["/usr/bin/install", "-m", "755", "/bin/sh", file]
-            try expect(try ChildProcess.run(words).status == 0, "expected a copy")
-            let program = try ChildProcess([file, "-c", "/bin/sleep 600 & echo $!; wait"])
-            try await eventually("a child of it") { program.output.hasSuffix("\n") }
-            let child = try #require(Int32(program.output.dropLast()))
+            let long = String(repeating: "x", count: 140)
+            let (program, child) = try await sleeper(long, in: folder)
             defer { kill(child, SIGKILL) }
             let found = try #require(AskingProgram(pid: UInt32(program.pid)))
-            #expect(found.path == String("\(place)/\(plain)".prefix(256)))
-            #expect(found.name == String(plain.prefix(128)))
+            #expect(found.path == "\(folder.path)/\(long)" && found.name == long.prefix(128))
             let started = try #require(AskingProgram(pid: UInt32(child)))
-            #expect(started.ancestors.first == String(plain.prefix(64)))
+            #expect(started.ancestors.first == String(long.prefix(64)))
+            let place = String(repeating: "p", count: 255)
+            mkdir("\(folder.path)/\(place)", 0o700)
+            for name in ["a\u{1B}[2Jb\nc\u{202E}d", "\(place)/x"] {
+                let (program, child) = try await sleeper(name, in: folder)
+                defer { kill(child, SIGKILL) }
+                #expect(AskingProgram(pid: UInt32(program.pid)) == nil)
+                #expect(AskingProgram(pid: UInt32(child))?.ancestors == [])
+            }
         }
     }
 
-    @Test("A passcode goes through the descriptor as one packet, and answers through the bus")
+    @Test("L33: A program whose file is gone or replaced is not named")
+    func replacedFile() async throws {
+        try await onBus {
+            let folder = try TemporaryFolder()
+            defer { folder.remove() }
+            let (program, child) = try await sleeper("bank", in: folder)
+            defer { kill(child, SIGKILL) }
+            #expect(AskingProgram(pid: UInt32(program.pid))?.name == "bank")
+            unlink(folder.path + "/bank")
+            #expect(AskingProgram(pid: UInt32(program.pid)) == nil)
+            try folder.write("bank", "another".utf8)
+            #expect(AskingProgram(pid: UInt32(program.pid)) == nil)
+            #expect(AskingProgram(pid: UInt32(child))?.ancestors == [])
+        }
+    }
+
+    @Test("L33: A program in a mount namespace of its own is not named")
+    func otherMounts() async throws {
+        try await onBus {
+            let words = ["/usr/bin/unshare", "--user", "--mount", "/bin/sleep", "600"]
+            let program = try ChildProcess(words)
+            let pid = UInt32(program.pid)
+            try await eventually("another program, or its end") {
+                !program.isRunning || AskingProgram(pid: pid)?.name != "unshare"
+            }
+            // Where namespaces are forbidden there is nothing to see.
+            if program.isRunning { #expect(AskingProgram(pid: pid) == nil) }
+            await program.end()
+        }
+    }
+
+    @Test("L32: A password is sealed to the verifier, for its prompt")
     func answers() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -110,7 +150,67 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("An empty passcode is never sent")
+    @Test("L22, L32: An item's password is sealed to the service, and never to the verifier")
+    func applicationPassword() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            let handle = try await desk.service.begin(details)
+            let prompt = try #require(desk.view.prompts.last)
+            try await desk.service.askPassword(handle)
+            try prompt.submit(passcode: Array("sésame".utf8).span.bytes)
+            #expect(await desk.service.next() == .password(Array("sésame".utf8)))
+            let stage: [String: Variant] = ["stage": .string("application-password")]
+            _ = try await desk.service.begin(details.merging(stage) { $1 })
+            let second = try #require(desk.view.prompts.last)
+            try second.submit(passcode: Array("open".utf8).span.bytes)
+            #expect(await desk.service.next() == .password(Array("open".utf8)))
+        }
+    }
+
+    @Test("L32: A new key of the verifier takes the place of the one before")
+    func newKey() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            let handle = try await desk.service.begin(details)
+            let prompt = try #require(desk.view.prompts.last)
+            let key = desk.service.renewPasscodeKey()
+            try prompt.submit(passcode: Array("typed".utf8).span.bytes)
+            #expect(await desk.service.next() == .unopened)
+            let detail: [String: Variant] = [
+                "cause": .string("verifier-failed"), "passcode-key": key,
+            ]
+            try await desk.service.update(handle, "passcode-required", detail)
+            try prompt.submit(passcode: Array("typed".utf8).span.bytes)
+            #expect(await desk.service.next() == .passcode(Array("typed".utf8)))
+        }
+    }
+
+    @Test("What the service refuses is asked for again")
+    func refusedSecret() async throws {
+        try await onBus {
+            let desk = try await Desk()
+            _ = await desk.service.next()
+            _ = try await desk.service.begin(details)
+            let prompt = try #require(desk.view.prompts.last)
+            desk.service.submitError = DBusError(.invalidArgs, "Not now.")
+            try prompt.submit(passcode: Array("typed".utf8).span.bytes)
+            try await eventually("the question again") {
+                desk.view.seen == ["begin unlock", "secretRefused"]
+            }
+            desk.service.submitError = nil
+            try prompt.submit(passcode: Array("again".utf8).span.bytes)
+            #expect(await desk.service.next() == .passcode(Array("typed".utf8)))
+            #expect(await desk.service.next() == .passcode(Array("again".utf8)))
+            // It ended, and nobody said so.
+            desk.service.submitError = DBusError(.accessDenied, "No prompt of yours.")
+            try prompt.submit(passcode: Array("late".utf8).span.bytes)
+            try await eventually("the prompt to go") { desk.view.seen.last == "end system" }
+        }
+    }
+
+    @Test("A password that is empty, or cannot be sealed, is never sent")
     func emptyPasscode() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -119,6 +219,13 @@ private let details: [String: Variant] = [
             let prompt = try #require(desk.view.prompts.last)
             let nothing: [UInt8] = []
             #expect(throws: DBusError.self) { try prompt.submit(passcode: nothing.span.bytes) }
+            try await desk.begin("keyless")
+            let keyless = try #require(desk.view.prompts.last)
+            #expect(throws: DBusError.self) {
+                try keyless.submit(passcode: Array("typed".utf8).span.bytes)
+            }
+            prompt.cancel()
+            #expect(await desk.service.next() == .canceled)
         }
     }
 
@@ -144,7 +251,7 @@ private let details: [String: Variant] = [
             _ = await desk.service.next()
             let stranger = try desk.bus.connect()
             let refusal = await #expect(throws: DBusError.self) {
-                try await desk.begin("prompt1", SOCK_SEQPACKET, on: stranger)
+                try await desk.begin("prompt1", on: stranger)
             }
             #expect(refusal?.name == .accessDenied)
             for (member, signature) in [("Update", "ssa{sv}"), ("End", "ss")] {
@@ -181,22 +288,27 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("A prompt on a channel of another kind, or with a handle in use, is refused")
-    func channels() async throws {
+    @Test("A prompt with a key that is none, or with a handle in use, is refused")
+    func wrongKey() async throws {
         try await onBus {
             let desk = try await Desk()
             _ = await desk.service.next()
             let used = try await desk.service.begin(details)
-            for (handle, kind) in [
-                ("new", SOCK_STREAM), ("new", SOCK_DGRAM), (used, SOCK_SEQPACKET),
-            ] {
+            let zero = [UInt8](repeating: 0, count: 32)
+            let keys: [Variant] = [.bytes([1]), .bytes(zero), .bool(true)]
+            let wrong = keys.map { ("new", ["passcode-key": $0]) }
+            for (handle, more) in wrong + [(used, [:])] {
                 let error = await #expect(throws: DBusError.self) {
-                    try await desk.begin(handle, kind)
+                    try await desk.begin(handle, more)
                 }
                 #expect(error?.name == .invalidArgs, "\(handle)")
             }
             #expect(desk.view.seen == ["begin unlock"])
-            try await desk.begin("new", SOCK_SEQPACKET)
+            let error = await #expect(throws: DBusError.self) {
+                try await desk.service.update(used, "passcode-required", ["passcode-key": keys[0]])
+            }
+            #expect(error?.name == .invalidArgs)
+            try await desk.begin("new")
             #expect(desk.view.seen == ["begin unlock", "begin unlock"])
         }
     }
@@ -260,12 +372,9 @@ private let details: [String: Variant] = [
             try await eventually("the bus to have seen it leave") {
                 try await other.nameOwner("org.localauth.Authentication1") == nil
             }
-            desk.service.close()
-            #expect(throws: DBusError.self) {
-                try prompt.submit(passcode: Array("typed".utf8).span.bytes)
-            }
+            try prompt.submit(passcode: Array("typed".utf8).span.bytes)
             await desk.waits(for: .serviceAway)
-            #expect(desk.view.seen == ["begin unlock", "end system"])
+            #expect(desk.view.seen == ["begin unlock", "secretRefused", "end system"])
         }
     }
 
@@ -333,27 +442,18 @@ private let details: [String: Variant] = [
         agent.start()
     }
 
-    /// Begins a prompt, as the service unless another caller is named, on a channel of some kind.
+    /// Begins a prompt without a key, as the service unless another caller is named.
     func begin(
         _ handle: String,
-        _ kind: __socket_type,
+        _ more: [String: Variant] = [:],
         on caller: Connection? = nil
     ) async throws {
-        var ends: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(kind.rawValue), 0, &ends) == 0)
-        let channels = ends.map { OwnedDescriptor(adopting: $0) }
-        let caller = caller ?? service.connection
-        _ = try await caller.call(
-            to: connection.uniqueName,
-            path: ObjectPath(trusted: "/org/localauth/Agent1"),
-            interface: "org.localauth.Agent1",
-            member: "Begin",
-            signature: "sa{sv}h"
-        ) { writer throws(DBusError) in
-            try writer.write(handle)
-            try writer.write(details)
-            try writer.write(channels[0])
-        }
+        let agent = Agent1Proxy(
+            caller ?? service.connection,
+            destination: connection.uniqueName,
+            path: ObjectPath(trusted: "/org/localauth/Agent1")
+        )
+        try await agent.begin(prompt: handle, details: details.merging(more) { $1 })
     }
 
     func waits(for wanted: PromptAgent.State) async {

@@ -12,11 +12,30 @@ import Testing
         try PromptDetails(least.merging(more) { $1 })
     }
 
+    /// The details of a sandboxed app.
+    private func app(_ more: [String: Variant]) throws(DBusError) -> PromptDetails {
+        let sandbox: [String: Variant] = [
+            "sandboxed": .bool(true), "sandbox-id": .string("org.example.Bank"), "pid": .uint32(7),
+            "app-name": .string("Bank"), "app-icon": .string("bank"),
+        ]
+        return try details(sandbox.merging(more) { $1 })
+    }
+
+    /// The details of a program outside sandboxes; nil: it hides.
+    private func program(
+        _ program: AskingProgram?,
+        _ more: [String: Variant] = [:]
+    ) throws(DBusError) -> PromptDetails {
+        let outside: [String: Variant] = ["sandboxed": .bool(false), "pid": .uint32(7)]
+        let all = least.merging(outside) { $1 }.merging(more) { $1 }
+        return try PromptDetails(all) { _ in program }
+    }
+
     @Test("Control and direction characters never reach the screen")
     func plain() throws {
         let hostile = "a\u{1B}[2Jb\nc\u{202E}d\u{2066}e\u{9B}f\u{2028}g"
         #expect(try details(["reason": .string(hostile)]).reason == "a [2Jb cde f g")
-        #expect(try details(["app-name": .string(hostile)]).appName == "a [2Jb cde f g")
+        #expect(try app(["app-name": .string(hostile)]).appName == "a [2Jb cde f g")
     }
 
     @Test("Long text is cut, however it hides its length")
@@ -32,6 +51,7 @@ import Testing
         for wrong: [String: Variant] in [
             ["reason": .uint32(1)], ["reason": .string("")], ["reason": .string("\n\t")],
             ["stage": .string("dance")], ["policy": .string("1")], ["biometry-types": .bool(true)],
+            ["sandboxed": .string("no")], ["sandbox-id": .bool(true)],
         ] {
             #expect(throws: DBusError.self) { try details(wrong) }
         }
@@ -119,48 +139,75 @@ import Testing
         #expect(try details(["stage": .string("application-password")]).takesPasscodeAtOnce)
     }
 
-    @Test("L14: an app that nobody vouches for is called so")
-    func origin() throws {
-        let plain = try details(["process": .string("/usr/bin/x"), "pid": .uint32(7)])
-        #expect(PromptText.origin(plain).contains("nobody vouches"))
-        #expect(plain.appName == "/usr/bin/x")
-        // An id alone is no more than what the app says.
-        let id: [String: Variant] = ["app-id": .string("org.example.Bank")]
-        #expect(PromptText.origin(try details(id)).contains("nobody vouches"))
-        let verified = try details(id.merging(["app-verified": .bool(true)]) { $1 })
-        #expect(PromptText.origin(verified) == "Verified app org.example.Bank.")
+    @Test("L33: A program is shown by what the agent proves, and else called one that hides")
+    func programs() throws {
+        let path = "/usr/bin/notes"
+        let notes = AskingProgram(path: path, name: "Notes", icon: "notes", ancestors: ["sh"])
+        let claim: [String: Variant] = [
+            "app-name": .string("Bank"), "app-icon": .string("bank"),
+            "sandbox-id": .string("org.example.Bank"),
+        ]
+        let proved = try program(notes, claim)
+        #expect(PromptText.question(proved) == "“Notes” is trying to unlock")
+        #expect(proved.appIcon == "notes" && PromptText.appTitle(proved) == "Notes")
+        let origin = "Asked by \(path) (process 7, started by sh), which nobody vouches for."
+        #expect(PromptText.origin(proved) == origin)
+        let alone = AskingProgram(path: path, name: "Notes", icon: "")
+        #expect(
+            PromptText.origin(try program(alone))
+                == "Asked by \(path) (process 7), which nobody vouches for."
+        )
+        let hidden = try program(nil, claim)
+        let words = "A program that hides what it is"
+        #expect(hidden.appIcon == "" && PromptText.appTitle(hidden) == words)
+        #expect(PromptText.question(hidden) == words + " wants to unlock")
+        #expect(PromptText.origin(hidden).hasPrefix("The program of process 7 is hidden"))
     }
 
-    @Test("R21: the app's name and the reason are both in the question")
-    func question() throws {
-        let text = PromptText.question(try details(["app-name": .string("Notes")]))
-        #expect(text == "“Notes” is trying to unlock")
+    @Test("L33: A sandboxed app is shown by its name, and else called a sandboxed app")
+    func sandboxes() throws {
+        let bank = try app([:])
+        #expect(PromptText.question(bank) == "The sandboxed app “Bank” is trying to unlock")
+        #expect(bank.appIcon == "bank" && PromptText.appTitle(bank) == "Bank")
+        let origin = "Asked by the sandboxed app org.example.Bank (process 7)."
+        #expect(PromptText.origin(bank) == origin)
+        let nameless = try app(["app-name": .string("")])
+        #expect(PromptText.question(nameless) == "A sandboxed app wants to unlock")
+        #expect(PromptText.origin(nameless) == origin)
+        // No id, or no word of a sandbox at all, and nothing that a process says counts.
+        for more: [String: Variant] in [["sandboxed": .bool(true)], [:]] {
+            let claim: [String: Variant] = ["app-name": .string("Bank"), "pid": .uint32(7)]
+            let unknown = try PromptDetails(
+                least.merging(claim) { $1 }.merging(more) { $1 }
+            ) { _ in AskingProgram(path: "/usr/bin/bank", name: "Bank", icon: "") }
+            #expect(unknown.isSandboxed && unknown.appName == "" && unknown.program == nil)
+            #expect(PromptText.question(unknown) == "A sandboxed app wants to unlock")
+            #expect(PromptText.origin(unknown) == "Asked by a sandboxed app (process 7).")
+        }
     }
 
-    @Test("No program's name ends the quotation that it is shown in")
+    @Test("No name ends the quotation that it is shown in")
     func hostileName() throws {
         let shown = "“a' is trying to 'b” is trying to unlock"
-        let told = try details(["app-name": .string("a” is trying to “b")])
-        #expect(PromptText.question(told) == shown)
-        let found = try PromptDetails(least) { _ in
-            AskingProgram(path: "/tmp/x", name: "a” is trying to “b", icon: "")
-        }
+        let name = "a” is trying to “b"
+        let told = try app(["app-name": .string(name)])
+        #expect(PromptText.question(told) == "The sandboxed app " + shown)
+        let found = try program(AskingProgram(path: "/tmp/x", name: name, icon: ""))
         #expect(PromptText.question(found) == shown)
     }
 
     @Test("For whom an app says that it asks stands beside the app, as its word")
     func requester() throws {
-        let app: [String: Variant] = [
-            "app-name": .string("Notes"), "requester": .string("a” b\u{202E}\n"),
-        ]
-        let plain = try details(app)
+        let claim: [String: Variant] = ["requester": .string("a” b\u{202E}\n")]
+        let plain = try app(claim)
         #expect(
-            PromptText.question(plain) == "“Notes”, on behalf of “a' b ”, is trying to unlock"
+            PromptText.question(plain)
+                == "The sandboxed app “Bank”, on behalf of “a' b ”, is trying to unlock"
         )
-        let claim = "Only it says that it asks on behalf of “a' b ”"
-        #expect(PromptText.origin(plain).hasSuffix("vouches for. \(claim)."))
-        let known = try details(app.merging(["requester-pid": .uint32(7)]) { $1 })
-        #expect(PromptText.origin(known).hasSuffix("\(claim) (process 7)."))
+        let words = "(process 7). “a' b ”"
+        #expect(PromptText.origin(plain).hasSuffix("\(words) is the app's own claim."))
+        let known = try app(claim.merging(["requester-pid": .uint32(8)]) { $1 })
+        #expect(PromptText.origin(known).hasSuffix("\(words) (process 8) is the app's own claim."))
         #expect(throws: DBusError.self) { try details(["requester-pid": .string("7")]) }
         #expect(throws: DBusError.self) { try details(["requester": .uint32(7)]) }
     }
@@ -171,8 +218,8 @@ import Testing
     func kinds() {
         let detail: [String: Variant] = [
             "sensor": .string("Face"), "biometry-type": .uint32(2), "hint": .string("center"),
-            "attempts-left": .uint32(2), "cause": .string("48 hours"),
-            "by": .string("zoom"),
+            "attempts-left": .uint32(2), "cause": .string("remote"),
+            "text": .string("“go”"), "by": .string("zoom"),
         ]
         let decode = { PromptProgress(kind: $0, detail: detail) }
         #expect(decode("prompt-shown") == .promptShown)
@@ -183,13 +230,15 @@ import Testing
         )
         #expect(
             decode("sensor-failed")
-                == .sensorFailed(sensor: "Face", biometryType: 2, cause: "48 hours")
+                == .sensorFailed(sensor: "Face", biometryType: 2, cause: "remote")
         )
         #expect(decode("hint") == .hint("center"))
         #expect(decode("no-match") == .noMatch(attemptsLeft: 2))
         #expect(decode("fallback-available") == .fallbackAvailable)
         #expect(decode("confirmation-required") == .confirmationRequired)
-        #expect(decode("passcode-required") == .passcodeRequired(cause: "48 hours"))
+        #expect(
+            decode("passcode-required") == .passcodeRequired(cause: "remote", text: "'go'")
+        )
         #expect(decode("passcode-rejected") == .passcodeRejected(attemptsLeft: 2))
         for (delay, seconds) in [(1, 1), (1000, 1), (1001, 2), (UInt64.max, 86_400)] {
             let detail: [String: Variant] = ["attempts-left": .uint32(0), "delay": .uint64(delay)]
@@ -216,7 +265,7 @@ import Testing
         #expect(PromptText.advice("wiggle") == "wiggle")
     }
 
-    @Test("Every cause for a password has its sentence; another cause is shown as it is")
+    @Test("L34: Every cause for a password has its sentence, and no other word is shown")
     func causes() {
         let sentences = [
             "": "The password is needed.",
@@ -230,14 +279,21 @@ import Testing
             "hours": "The password is needed after so long without unlocking.",
             "hours-with-biometry":
                 "The password is needed: it has not been typed for a long time.",
-            "remote": "The password is needed: this device was locked remotely.",
+            "remote": "Your administrator asked for the password.",
+            "program": "A program of yours asked for the password.",
             "damaged": "The password is needed: the stored state was damaged.",
-            "required": "The password is needed before biometry is used again.",
-            "it is Monday": "The password is needed: it is Monday",
+            "it is Monday": "The password is needed.",
         ]
         for (cause, sentence) in sentences {
             #expect(PromptText.sentence(.passcodeRequired(cause: cause)) == sentence)
+            guard cause != "remote" else { continue }
+            let said = PromptProgress.passcodeRequired(cause: cause, text: "go")
+            #expect(PromptText.sentence(said) == sentence)
         }
+        #expect(
+            PromptText.sentence(.passcodeRequired(cause: "remote", text: "Back at 9"))
+                == "Your administrator asked for the password: “Back at 9”."
+        )
     }
 
     @Test("Why a sensor gave up is said of that sensor")

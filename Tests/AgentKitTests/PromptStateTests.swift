@@ -102,6 +102,10 @@ import Testing
         #expect(!state.takesSecret)
         state.submitted(false)
         #expect(state.takesSecret && state.mood == .failed)
+        state.submitted(true)
+        state.take(.secretRefused)
+        #expect(state.takesSecret && state.mood == .failed)
+        #expect(state.words == "The service did not take the password. Type it again.")
     }
 
     @Test("L22: the password of an item is another secret")

@@ -29,6 +29,7 @@ import Testing
         try await onBus { [service] in
             let stage = policy == 2 ? "passcode" : "biometry"
             let details: [String: Variant] = [
+                "sandboxed": .bool(true), "sandbox-id": .string("org.example.Notes"),
                 "app-name": .string("Notes"), "reason": .string("open the diary"),
                 "policy": .uint32(policy), "stage": .string(stage), "user": .string("jo"),
             ]
@@ -61,10 +62,10 @@ import Testing
         #expect(!pty.isUnread)
     }
 
-    @Test("A typed passcode is sent and never shown")
+    @Test("A typed password is sent and never shown")
     func passcode() async throws {
         let handle = try await begin(2)
-        #expect(pty.shows("“Notes” is trying to open the diary"))
+        #expect(pty.shows("The sandboxed app “Notes” is trying to open the diary"))
         #expect(pty.shows("Password of jo: "))
         #expect(!pty.isPlain)
         pty.type("hunter2é\n")
@@ -103,7 +104,21 @@ import Testing
         #expect(pty.shows("Now type the password of this item."))
         #expect(pty.shows("Password of the item: "))
         pty.type("er2\n")
-        #expect(try await happened() == .passcode(Array("er2".utf8)))
+        #expect(try await happened() == .password(Array("er2".utf8)))
+    }
+
+    @Test("A password that the service refuses is asked for again")
+    func refused() async throws {
+        try await onBus { [service] in
+            service.submitError = DBusError(.invalidArgs, "Not now.")
+        }
+        _ = try await begin(2)
+        pty.type("one\n")
+        #expect(try await happened() == .passcode(Array("one".utf8)))
+        #expect(pty.shows("The service did not take the password. Type it again."))
+        #expect(pty.shows("Password of jo: ", times: 2))
+        pty.type("two\n")
+        #expect(try await happened() == .passcode(Array("two".utf8)))
     }
 
     /// A prompt that asks for the passcode.
@@ -157,8 +172,8 @@ import Testing
         // The answer to Enter says that the keys before it have been read.
         pty.type("early\n")
         #expect(try await happened() == .confirmed)
-        try await update(handle, "passcode-required", ["cause": .string("48 hours")])
-        #expect(pty.shows("The password is needed: 48 hours"))
+        try await update(handle, "passcode-required", ["cause": .string("hours")])
+        #expect(pty.shows("The password is needed after so long without unlocking."))
         #expect(pty.shows("Password of jo: "))
         pty.type("now\n")
         #expect(try await happened() == .passcode(Array("now".utf8)))
@@ -260,7 +275,7 @@ import Testing
         try await end(first, "canceled")
         // One terminal shows them in their order.
         #expect(pty.shows("Canceled."))
-        #expect(pty.shows("“Mail” is trying to open the diary"))
+        #expect(pty.shows("The sandboxed app “Mail” is trying to open the diary"))
         #expect(pty.shows("Enter: use another way."))
         pty.type("\n")
         #expect(try await happened() == .fellBack)
@@ -270,10 +285,10 @@ import Testing
     func cancelFirst() async throws {
         _ = try await begin(1)
         _ = try await begin(2, ["app-name": .string("Mail")])
-        #expect(pty.shows("“Notes” is trying to open the diary"))
+        #expect(pty.shows("The sandboxed app “Notes” is trying to open the diary"))
         pty.type("\u{3}")
         #expect(try await happened() == .canceled)
-        #expect(pty.shows("“Mail” is trying to open the diary"))
+        #expect(pty.shows("The sandboxed app “Mail” is trying to open the diary"))
         pty.type("a\n")
         #expect(try await happened() == .passcode([0x61]))
     }
@@ -319,7 +334,7 @@ import Testing
     func width() async throws {
         pty.resize(columns: 30)
         let handle = try await begin(1)
-        #expect(pty.shows("“Notes” is trying to open the\r\ndiary\r\n"))
+        #expect(pty.shows("The sandboxed app “Notes” is\r\ntrying to open the diary\r\n"))
         let ready: [String: Variant] = ["sensor": .string("F"), "biometry-type": .uint32(1)]
         try await update(handle, "sensor-ready", ready)
         #expect(pty.shows("Touch the fingerprint sensor\r\n(F is ready)."))

@@ -1,8 +1,6 @@
 import ClientTestSupport
 import DBus
 import Foundation
-import Linux
-import LocalAuthBus
 import LocalAuthentication
 import Security
 import TestSupport
@@ -14,7 +12,7 @@ struct RightStoreTests {
     @Test("A right whose old key can't be deleted is kept all the same, with its own key")
     func oldKeyStays() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
-            let keychain = try await StubbornKeychain(on: desk.bus.connect())
+            let keychain = try await StandInKeychain(on: desk.bus.connect())
             let store = LARightStore.shared
             _ = try await store.saveRight(LARight(), identifier: "safe")
             #expect(await keychain.deleted == [["old key"]])
@@ -26,7 +24,7 @@ struct RightStoreTests {
     @Test("What a right asks for guards its secret, and each use of its key")
     func flags() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
-            let keychain = try await StubbornKeychain(on: desk.bus.connect())
+            let keychain = try await StandInKeychain(on: desk.bus.connect())
             // As Apple numbers them.
             let wanted: [(LAAuthenticationRequirement, UInt64)] = [
                 (.default, 1 << 0), (.biometry, 1 << 1), (.biometryCurrentSet, 1 << 3),
@@ -43,7 +41,7 @@ struct RightStoreTests {
     @Test("A right that can't be stored leaves the one of that name, and no key of its own")
     func notStored() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
-            let keychain = try await StubbornKeychain(on: desk.bus.connect())
+            let keychain = try await StandInKeychain(on: desk.bus.connect())
             await keychain.refuse()
             await #expect(throws: (any Error).self) {
                 _ = try await LARightStore.shared.saveRight(LARight(), identifier: "safe")
@@ -106,114 +104,4 @@ struct RightStoreTests {
             #expect(SecItemCopyMatching(theirs as CFDictionary, nil) == errSecSuccess)
         }
     }
-}
-
-/// A keychain with one right, that deletes nothing.
-@BusActor
-private final class StubbornKeychain: Keychain1Service {
-    private(set) var deleted: [[String]] = []
-    private(set) var added: [String: Variant]?
-    private(set) var secretFlags: Variant?
-    private(set) var keyFlags: Variant?
-    private var refuses = false
-    private let connection: Connection
-
-    init(on connection: Connection) throws {
-        self.connection = connection
-        connection.export(Keychain1.path, [Keychain1Interface(self)])
-        try connection.requestName(TestDaemon.name)
-    }
-
-    func refuse() { refuses = true }
-
-    func add(
-        attributes: [String: Variant],
-        secret: OwnedDescriptor,
-        accessControl: [String: Variant],
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<String> {
-        guard !refuses else { throw DBusError(.limitsExceeded, "It is full.") }
-        added = attributes
-        secretFlags = accessControl["flags"]
-        return .now("new item")
-    }
-
-    func search(
-        query: [String: Variant],
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<[[String: Variant]]> {
-        .now([["id": .string("old item"), "desc": .string("old key")]])
-    }
-
-    func createKey(
-        attributes: [String: Variant],
-        accessControl: [String: Variant],
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])> {
-        keyFlags = accessControl["flags"]
-        return .now(("new key", [UInt8](repeating: 4, count: 65)))
-    }
-
-    func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
-        deleted.append(ids)
-        throw DBusError(.keychainNotAvailable, "The disk is full.")
-    }
-
-    // MARK: Never called
-
-    private static let unused = DBusError(.notSupported, "Nothing of that.")
-
-    func read(
-        id: String,
-        receiver: OwnedDescriptor,
-        reason: String,
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.unused }
-
-    func update(
-        id: String,
-        attributes: [String: Variant],
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.unused }
-
-    func setSecret(
-        id: String,
-        secret: OwnedDescriptor,
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.unused }
-
-    func sign(
-        id: String,
-        algorithm: String,
-        data: [UInt8],
-        reason: String,
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<[UInt8]> { throw Self.unused }
-
-    func decrypt(
-        id: String,
-        algorithm: String,
-        data: [UInt8],
-        receiver: OwnedDescriptor,
-        reason: String,
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.unused }
-
-    func keyExchange(
-        id: String,
-        algorithm: String,
-        publicKey: [UInt8],
-        receiver: OwnedDescriptor,
-        reason: String,
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.unused }
 }

@@ -118,7 +118,8 @@ struct PictureTests {
         let service = try StandInService(screen.bus)
         try await screen.startAgent(variables)
         let details: [String: Variant] = [
-            "app-name": .string("Vault"), "process": .string("/usr/bin/vault"),
+            "sandboxed": .bool(true), "sandbox-id": .string("org.example.Vault"),
+            "app-name": .string("Vault"), "pid": .uint32(4711),
             "user": .string("jo"), "reason": .string("open the vault"), "policy": .uint32(1),
             "stage": .string("biometry"), "biometry-types": .array(element: .uint32, [.uint32(1)]),
         ]

@@ -10,7 +10,7 @@ import Testing
 struct WindowContractTests {
     /// Checks of a terminal.
     private static let others = [
-        "What was typed before a prompt is no part of a passcode",
+        "What was typed before a prompt is no part of a password",
         "A terminal is given back as it was",
         "Control characters in a text move no cursor and ring no bell",
     ]

@@ -290,6 +290,7 @@ struct PromptWindowTests {
         let service = try StandInService(screen.bus)
         try await screen.startAgent()
         let handle = try await service.begin([
+            "sandboxed": .bool(true), "sandbox-id": .string("org.example.Vault"),
             "app-name": .string("Vault"), "app-icon": .string(pipe), "reason": .string("open it"),
             "policy": .uint32(1), "stage": .string("biometry"),
         ])

@@ -64,7 +64,7 @@ struct AppShapeTests {
             let service = try await ServiceConnection.shared.current()
             _ = try await service.keychain.add(
                 attributes: old,
-                secret: try SecretTransport.sealed(Array("kept".utf8)),
+                secret: Array("kept".utf8),
                 accessControl: [:],
                 options: [:]
             )

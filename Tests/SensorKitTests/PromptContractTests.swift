@@ -36,7 +36,7 @@ struct PromptContractTests {
         let words = [
             "/bin/sh", "-c",
             "cc -O2 -Wall -Wextra -Werror -Wno-unused-parameter -o \"$1\" \"$2\" "
-                + "$(pkg-config --cflags --libs libsystemd)",
+                + "$(pkg-config --cflags --libs libsystemd libcrypto)",
             "sh", target.path + "/prompt", folder + "/c/prompt.c",
         ]
         return (try? ChildProcess.run(words))?.status == 0 ? target : nil
@@ -74,31 +74,49 @@ struct PromptContractTests {
 
     private static let secretFaults = [
         PlantedFault(
-            "half a passcode",
-            "send(prompt.typed)",
-            "send(prompt.typed[:3])",
-            "A passcode is one"
+            "half a password",
+            "seal(prompt.key, prompt.typed,",
+            "seal(prompt.key, prompt.typed[:3],",
+            "A password is sealed to"
         ),
         PlantedFault(
-            "a passcode that is shown",
+            "a password for whatever prompt",
+            "VERIFIER, next(iter(self.prompts))",
+            #"VERIFIER, """#,
+            "A password is sealed to"
+        ),
+        PlantedFault(
+            "a password that is shown",
             "prompt.typed.append(byte)",
             "prompt.typed.append(byte), self.say(chr(byte))",
             "What is typed is not shown"
         ),
         PlantedFault(
-            "an empty passcode",
+            "an empty password",
             "in (10, 13) and prompt.typed:",
             "in (10, 13) and prompt.takes:",
             "Nothing typed is no attempt"
         ),
         PlantedFault(
-            "no passcode while sensors look",
+            "one password a prompt",
+            "prompt.wipe()\n    def send_password",
+            "prompt.wipe(); prompt.takes = False\n    def send_password",
+            "A password that the service refuses"
+        ),
+        PlantedFault(
+            "one key of the verifier for ever",
+            "public_key(detail) or prompt.key",
+            "prompt.key",
+            "A new key of the verifier"
+        ),
+        PlantedFault(
+            "no password while sensors look",
             #"stage != "biometry" or policy == 2"#,
             #"stage != "biometry""#,
             "While sensors look"
         ),
         PlantedFault(
-            "a passcode under every policy",
+            "a password under every policy",
             #"stage != "biometry" or policy == 2"#,
             "True",
             "Under policy 1"
@@ -107,7 +125,7 @@ struct PromptContractTests {
             "what was begun kept",
             "        self.shown().wipe()\n",
             "",
-            "A passcode that was begun"
+            "A password that was begun"
         ),
         PlantedFault(
             "a terminal that is kept",
@@ -117,27 +135,21 @@ struct PromptContractTests {
         ),
         PlantedFault(
             "an item's password to the verifier",
-            #"prompt.channel, prompt.label = self.channel(fds, index.get_handle()), "#,
-            "prompt.label = ",
-            "An item's password goes"
+            #"prompt.key = kind[0] == "a", "#,
+            "prompt.key = False, ",
+            "An item's password is never"
         ),
         PlantedFault(
-            "a channel that loses packets' bounds",
-            " or (channel.family, channel.type) != (socket.AF_UNIX, socket.SOCK_SEQPACKET)",
-            "",
-            "A passcode goes into nothing but"
+            "an item's password that is not sealed",
+            "sealed = seal(self.key, prompt.typed, KEYCHAIN, self.bus.get_unique_name())",
+            "sealed = bytes(prompt.typed)",
+            "An item's password is sealed to the service, for"
         ),
         PlantedFault(
-            "a full channel waited for",
-            "channel.setblocking(False)",
-            "pass",
-            "A channel that is full"
-        ),
-        PlantedFault(
-            "channels that stay open",
-            "prompt.channel.close()",
-            #"self.kept = getattr(self, "kept", []) + [prompt.channel]"#,
-            "It keeps no descriptor"
+            "one key of the service for ever",
+            "self.owner, self.key = owner, None",
+            "self.owner = owner",
+            "An item's password is sealed to the service that"
         ),
     ]
 
@@ -173,15 +185,15 @@ struct PromptContractTests {
             "Cancel at once"
         ),
         PlantedFault(
-            "a cancel with half a passcode",
+            "a cancel with half a password",
             #"self.submit("SubmitCancel"), "#,
             #"prompt.typed and self.send(prompt), self.submit("SubmitCancel"), "#,
-            "Cancel in the middle of a passcode"
+            "Cancel in the middle of a password"
         ),
         PlantedFault(
             "an end that is not heard",
-            "def End(self, words, fds, handle, outcome): self.over(handle, outcome)",
-            "def End(self, words, fds, handle, outcome): pass",
+            "def End(self, handle, outcome): self.over(handle, outcome)",
+            "def End(self, handle, outcome): pass",
             "Each outcome"
         ),
     ]
@@ -224,10 +236,22 @@ struct PromptContractTests {
             "It shows what for"
         ),
         PlantedFault(
-            "a name that anybody can take",
-            #"if details.get("app-verified") is True else"#,
-            #"if details.get("app-name") else"#,
-            "A name that nobody"
+            "a sandbox that is not told",
+            #"f"The sandboxed app {name}""#,
+            "name",
+            "A sandboxed app is shown"
+        ),
+        PlantedFault(
+            "the program of a sandboxed app",
+            #"if name and text("sandbox-id", 255) else "A sandboxed app""#,
+            "if name else proven(pid)",
+            "A sandboxed app without"
+        ),
+        PlantedFault(
+            "a path that anybody can have had",
+            #" if os.path.samefile(path, f"/proc/{pid}/exe") else None"#,
+            "",
+            "A program whose file"
         ),
     ]
 
@@ -262,12 +286,6 @@ struct PromptContractTests {
             "    agent.restore()\n",
             "    agent.restore(); sys.exit(3)\n",
             "SIGTERM ends it with status 0 within a second"
-        ),
-        PlantedFault(
-            "no channel for an item's password",
-            #"raise Fault("InvalidArgs")\#n            prompt.channel,"#,
-            #"return prompt.channel.send(b"x")\#n            prompt.channel,"#,
-            "An item's password without a channel"
         ),
     ]
 }

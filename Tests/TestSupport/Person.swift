@@ -1,8 +1,6 @@
 package import BusBench
-import CLinux
 package import DBus
 import Glibc
-package import Linux
 import LocalAuthBus
 
 /// A user at the desk, with a prompt agent that types what it is told to.
@@ -11,7 +9,6 @@ package final class Person: Agent1Service {
     package struct Prompt: Sendable {
         package let handle: String
         package let details: [String: Variant]
-        package let channel: OwnedDescriptor
     }
 
     /// What Update said.
@@ -27,7 +24,7 @@ package final class Person: Agent1Service {
 
     package let connection: Connection
     package let peer: Peer
-    /// What is typed as soon as a prompt asks for a passcode; nil: nothing.
+    /// What is typed once a prompt that asks for a password of the login is shown; nil: nothing.
     package var passcode: String? = ScriptedVerifier.passcode
     /// Begin is answered when this has run; nil: at once.
     package var beforeAnswer: (@BusActor @Sendable () async -> Void)?
@@ -38,12 +35,12 @@ package final class Person: Agent1Service {
     package let refused = Witness<String>()
     package let updates = Witness<Update>()
     package let ends = Witness<String>()
-    /// Where a prompt sends the password of an item, by the prompt's handle.
-    package private(set) var passwordChannels: [String: OwnedDescriptor] = [:]
+    private let answers: SealedAnswers
 
     /// `isForProcess`: the prompts are for this connection's process alone.
     package init(bus: PrivateBus, isForProcess: Bool = false) async throws {
         connection = try Self.connect(to: bus)
+        answers = SealedAnswers(connection)
         peer = try await connection.peer(named: connection.uniqueName)
         connection.export(Self.path, [Agent1Interface(self)])
         let manager = Authentication1Proxy(
@@ -75,19 +72,28 @@ package final class Person: Agent1Service {
     package func begin(
         prompt: String,
         details: [String: Variant],
-        passcode: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         if let refusal {
             refused.record(prompt)
             throw refusal
         }
-        prompts.record(Prompt(handle: prompt, details: details, channel: passcode))
-        if details["stage"]?.asString == "passcode", let typed = self.passcode {
-            enter(typed, into: passcode)
+        let shown = Prompt(handle: prompt, details: details)
+        answers.learn(prompt, details["stage"]?.asString, details)
+        prompts.record(shown)
+        guard let beforeAnswer else {
+            typeOnceAnswered(shown)
+            return .now(())
         }
-        guard let beforeAnswer else { return .now(()) }
-        return .later { () throws(DBusError) in await beforeAnswer() }
+        return .later { () throws(DBusError) in
+            await beforeAnswer()
+            self.typeOnceAnswered(shown)
+        }
+    }
+
+    private func typeOnceAnswered(_ prompt: Prompt) {
+        guard prompt.details["stage"]?.asString == "passcode", let passcode else { return }
+        onLoop { self.enter(passcode, into: prompt) }
     }
 
     /// The prompt that was shown as the `number`th, from 0.
@@ -105,9 +111,7 @@ package final class Person: Agent1Service {
         detail: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        if let channel = detail["channel"]?.asDescriptor {
-            passwordChannels[prompt] = channel
-        }
+        answers.learn(prompt, kind, detail)
         updates.record(
             Update(
                 kind: kind,
@@ -128,33 +132,22 @@ package final class Person: Agent1Service {
         return .now(())
     }
 
-    /// One packet, from the process that the bus knows the agent as.
+    /// Submits a text as the stage of the prompt wants it, and waits for no answer.
+    package func enter(_ text: String, into prompt: Prompt) {
+        answers.type(text, into: prompt.handle)
+    }
+
+    /// Submits a text as the password of the login.
     ///
-    /// - Returns: Whether somebody may still read it.
-    @discardableResult
-    package func enter(_ passcode: String, into channel: OwnedDescriptor) -> Bool {
-        var isSent = false
-        var bytes = Array(passcode.utf8)
-        // cmsghdr, then pid, uid and gid: what CMSG_DATA would point at, without the macros.
-        var control = [UInt64](repeating: 0, count: 4)
-        let words = [UInt32(bitPattern: peer.pid), peer.uid, peer.uid]
-        control[0] = 28
-        control[1] = UInt64(UInt32(SOL_SOCKET)) | UInt64(SCM_CREDENTIALS) << 32
-        control[2] = UInt64(words[0]) | UInt64(words[1]) << 32
-        control[3] = UInt64(words[2])
-        bytes.withUnsafeMutableBytes { bytes in
-            control.withUnsafeMutableBytes { control in
-                var vector = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
-                withUnsafeMutablePointer(to: &vector) { vector in
-                    var message = msghdr()
-                    message.msg_iov = vector
-                    message.msg_iovlen = 1
-                    message.msg_control = control.baseAddress
-                    message.msg_controllen = control.count
-                    isSent = sendmsg(channel.rawValue, &message, Int32(MSG_NOSIGNAL)) >= 0
-                }
-            }
-        }
-        return isSent
+    /// - Throws: what the service answers.
+    package func submit(passcode: String, into prompt: Prompt) async throws(DBusError) {
+        try await answers.submit(passcode: passcode, into: prompt.handle)
+    }
+
+    /// Submits a text as an item's own password.
+    ///
+    /// - Throws: what the service answers.
+    package func submit(password: String, into prompt: Prompt) async throws(DBusError) {
+        try await answers.submit(password: password, into: prompt.handle)
     }
 }

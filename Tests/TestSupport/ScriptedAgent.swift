@@ -1,8 +1,5 @@
 public import BusBench
-import CLinux
 public import DBus
-import Glibc
-public import Linux
 public import LocalAuthBus
 
 /// A person who answers every prompt as the test says.
@@ -39,7 +36,7 @@ public import LocalAuthBus
     public let ends = Witness<String>()
     /// What happened in the prompts.
     public let updates = Witness<String>()
-    private var channels: [String: OwnedDescriptor] = [:]
+    private let answers: SealedAnswers
 
     /// Serves prompts on a connection of its own, once it is registered.
     public convenience init(on bus: PrivateBus) throws(DBusError) {
@@ -49,6 +46,7 @@ public import LocalAuthBus
     /// Serves prompts on this connection, once it is registered.
     public init(_ connection: Connection) {
         self.connection = connection
+        answers = SealedAnswers(connection)
         connection.export(Self.path, [Agent1Interface(self)])
     }
 
@@ -69,10 +67,9 @@ public import LocalAuthBus
     public func begin(
         prompt: String,
         details: [String: Variant],
-        passcode: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        channels[prompt] = passcode
+        answers.learn(prompt, details["stage"]?.asString, details)
         prompts.record(Prompt(handle: prompt, details: details))
         switch act {
         case .cancel: manager.sendSubmitCancel(prompt: prompt)
@@ -89,13 +86,12 @@ public import LocalAuthBus
         detail: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
+        answers.learn(prompt, kind, detail)
         updates.record(kind)
         switch (kind, act) {
         case ("fallback-available", .fallBack): manager.sendSubmitFallback(prompt: prompt)
         case ("confirmation-required", _): manager.sendSubmitConfirm(prompt: prompt)
-        case ("passcode-required", .type): type(into: prompt)
-        case ("application-password-required", _):
-            channels[prompt] = detail["channel"]?.asDescriptor
+        case ("passcode-required", .type), ("application-password-required", _):
             type(into: prompt)
         default: break
         }
@@ -108,15 +104,14 @@ public import LocalAuthBus
         outcome: String,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        channels[prompt] = nil
         ends.record(outcome)
         return .now(())
     }
 
+    /// Types once Begin or Update has been answered.
     private func type(into prompt: String) {
-        guard case .type(let text) = act, let channel = channels[prompt] else { return }
-        let bytes = Array(text.utf8)
-        _ = send(channel.rawValue, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        guard case .type(let text) = act else { return }
+        onLoop { [answers] in answers.type(text, into: prompt) }
     }
 
     /// How many prompts there were.

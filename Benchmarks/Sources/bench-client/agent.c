@@ -14,7 +14,7 @@ static int acknowledge(sd_bus_message *call, void *context, sd_bus_error *error)
 
 static const sd_bus_vtable vtable[] = {
     SD_BUS_VTABLE_START(0),
-    SD_BUS_METHOD("Begin", "sa{sv}h", "", acknowledge, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD("Begin", "sa{sv}", "", acknowledge, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD("Update", "ssa{sv}", "", acknowledge, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD("End", "ss", "", acknowledge, SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_VTABLE_END,

@@ -3,7 +3,7 @@
  * before each timed part, and prints the result: three numbers of nanoseconds, the median call, the
  * 99th percentile, and its own processor time for each call.
  *
- *   bench-client calls (ADDRESS | --descriptor N) SHAPE COUNT WINDOW   WINDOW calls in flight
+ *   bench-client calls ADDRESS SHAPE COUNT WINDOW                      WINDOW calls in flight
  *   bench-client clients ADDRESS SHAPE COUNT CONNECTIONS               one in flight on each
  *   bench-client first ADDRESS SHAPE COUNT                             COUNT times: connect, call once
  *   bench-client evaluate ADDRESS COUNT (queued | touched)             a prompt, and a match at once
@@ -65,14 +65,7 @@ sd_bus *connect_to(const char *address) {
     check(sd_bus_new(&bus), "new");
     check(sd_bus_set_address(bus, address), "address");
     check(sd_bus_set_bus_client(bus, 1), "client");
-    check(sd_bus_start(bus), "start");
-    return bus;
-}
-
-static sd_bus *connect_to_peer(int descriptor) {
-    sd_bus *bus = NULL;
-    check(sd_bus_new(&bus), "new");
-    check(sd_bus_set_fd(bus, descriptor, descriptor), "set_fd");
+    check(sd_bus_negotiate_fds(bus, 0), "negotiate_fds");
     check(sd_bus_start(bus), "start");
     return bus;
 }
@@ -118,11 +111,11 @@ static const struct shape *shape_named(const char *name) {
     return NULL;
 }
 
-static sd_bus_message *make_call(sd_bus *bus, const struct shape *shape, int is_peer) {
+static sd_bus_message *make_call(sd_bus *bus, const struct shape *shape) {
     sd_bus_message *call = NULL;
     const char *own = NULL;
-    check(sd_bus_message_new_method_call(bus, &call, is_peer ? NULL : shape->destination,
-                                         shape->path, shape->interface, shape->member),
+    check(sd_bus_message_new_method_call(bus, &call, shape->destination, shape->path,
+                                         shape->interface, shape->member),
           "call");
     switch (shape->argument) {
     case first_policy:
@@ -146,7 +139,7 @@ static sd_bus_message *make_call(sd_bus *bus, const struct shape *shape, int is_
 
 struct run {
     const struct shape *shape;
-    int is_peer, sent, answered, count;
+    int sent, answered, count;
     int64_t *took;
 };
 
@@ -190,7 +183,7 @@ static void send_next(struct flight *flight) {
     struct run *run = flight->run;
     run->sent++;
     flight->begun = nanoseconds();
-    sd_bus_message *call = make_call(flight->bus, run->shape, run->is_peer);
+    sd_bus_message *call = make_call(flight->bus, run->shape);
     check(sd_bus_call_async(flight->bus, NULL, call, answered, flight, 0), "send");
     sd_bus_message_unref(call);
 }
@@ -255,14 +248,13 @@ static int timed(struct run *run, struct flight *flights, int width, int count) 
 }
 
 static int calls(int argc, char **argv) {
-    int is_peer = argc == 7 && strcmp(argv[2], "--descriptor") == 0;
-    if (!is_peer && argc != 6)
+    if (argc != 6)
         return 64;
-    int count = atoi(argv[argc - 2]), window = atoi(argv[argc - 1]);
+    int count = atoi(argv[4]), window = atoi(argv[5]);
     if (count < 1 || window < 1)
         return 64;
-    sd_bus *bus = is_peer ? connect_to_peer(atoi(argv[3])) : connect_to(argv[2]);
-    struct run run = {.shape = shape_named(argv[argc - 3]), .is_peer = is_peer};
+    sd_bus *bus = connect_to(argv[2]);
+    struct run run = {.shape = shape_named(argv[3])};
     struct flight *flights = calloc((size_t)window, sizeof *flights);
     for (int i = 0; i < window; i++)
         flights[i] = (struct flight){&run, bus, 0};
@@ -293,7 +285,7 @@ static int first(int argc, char **argv) {
         sd_bus_error error = SD_BUS_ERROR_NULL;
         int64_t begun = nanoseconds(), before = processor_time();
         sd_bus *bus = connect_to(argv[2]);
-        sd_bus_message *call = make_call(bus, shape, 0), *reply = NULL;
+        sd_bus_message *call = make_call(bus, shape), *reply = NULL;
         if (sd_bus_call(bus, call, 0, &error, &reply) < 0)
             fail(shape->member, error.message);
         took[i] = nanoseconds() - begun;

@@ -1,6 +1,6 @@
 /* The yardstick: CanEvaluate answered by the least C that sd-bus allows, with the same signature,
  * path and interface as localauthd. `csdbus-service ADDRESS [NAME]` owns the name on that bus,
- * by default the service's own; `csdbus-service --descriptor N` serves the socket N peer to peer. */
+ * by default the service's own. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,27 +36,18 @@ static int check(int r, const char *what) {
 }
 
 int main(int argc, char **argv) {
-    int is_peer = argc == 3 && strcmp(argv[1], "--descriptor") == 0;
-    if (!is_peer && argc != 2 && argc != 3) {
-        fprintf(stderr, "usage: csdbus-service ADDRESS [NAME] | --descriptor N\n");
+    if (argc != 2 && argc != 3) {
+        fprintf(stderr, "usage: csdbus-service ADDRESS [NAME]\n");
         return 64;
     }
     sd_bus *bus = NULL;
     check(sd_bus_new(&bus), "new");
-    if (is_peer) {
-        int descriptor = atoi(argv[2]);
-        sd_id128_t id;
-        check(sd_id128_randomize(&id), "random");
-        check(sd_bus_set_fd(bus, descriptor, descriptor), "set_fd");
-        check(sd_bus_set_server(bus, 1, id), "set_server");
-    } else {
-        check(sd_bus_set_address(bus, argv[1]), "address");
-        check(sd_bus_set_bus_client(bus, 1), "client");
-    }
+    check(sd_bus_set_address(bus, argv[1]), "address");
+    check(sd_bus_set_bus_client(bus, 1), "client");
+    check(sd_bus_negotiate_fds(bus, 0), "negotiate_fds");
     check(sd_bus_start(bus), "start");
     check(sd_bus_add_object_vtable(bus, NULL, path, interface, vtable, NULL), "vtable");
-    if (!is_peer)
-        check(sd_bus_request_name(bus, argc == 3 ? argv[2] : interface, 0), "name");
+    check(sd_bus_request_name(bus, argc == 3 ? argv[2] : interface, 0), "name");
     for (;;) {
         int r = sd_bus_process(bus, NULL);
         if (r == -ENOTCONN || r == -ECONNRESET)

@@ -1,7 +1,5 @@
 import BenchSupport
-import DBus
 import Foundation
-import Linux
 import TestSupport
 
 /// Where the programs are, and how they are started.
@@ -17,12 +15,6 @@ struct Bench {
     enum Service {
         case yardstick
         case localauthd
-    }
-
-    /// How calls reach it.
-    enum Transport {
-        case bus
-        case peer
     }
 
     /// What one round of calls gave, in microseconds.
@@ -50,16 +42,8 @@ struct Bench {
     }
 
     /// Starts the client that says when it is ready, waits for its turn, and prints its figures.
-    func client(
-        _ words: [String],
-        launcher: [String] = [],
-        descriptor: Int32? = nil
-    ) throws -> ChildProcess {
-        try ChildProcess(
-            launcher + [tools + "/bench-client"] + words,
-            hasStream: true,
-            descriptor: descriptor
-        )
+    func client(_ words: [String], launcher: [String] = []) throws -> ChildProcess {
+        try ChildProcess(launcher + [tools + "/bench-client"] + words, hasStream: true)
     }
 
     /// A bus beside the clients, with room for every call that is in flight.
@@ -94,14 +78,12 @@ struct Bench {
     /// One round of calls against a service that runs.
     func callRound(
         of service: ChildProcess,
-        target: [String],
-        descriptor: Int32? = nil,
+        on bus: PrivateBus,
         window: Int
     ) throws -> Round {
         let client = try self.client(
-            ["calls"] + target + ["can-evaluate-2", "\(calls)", "\(window)"],
-            launcher: Place.clients.launcher,
-            descriptor: descriptor
+            ["calls", bus.address, "can-evaluate-2", "\(calls)", "\(window)"],
+            launcher: Place.clients.launcher
         )
         try client.waitUntilReady()
         let before = try service.processorTime()
@@ -116,26 +98,6 @@ struct Bench {
         return Round(
             processor: (after - before) / Double(calls) / 1e3,
             latency: figures[0] / 1e3
-        )
-    }
-
-    /// One round of calls over a socket pair, against a service of its own.
-    func peerRound(_ service: Service, folder: String, window: Int) throws -> Round {
-        let (serving, calling) = try streamPair()
-        defer { withExtendedLifetime((serving, calling)) {} }
-        let command =
-            service == .yardstick
-            ? ["/csdbus-service", "--descriptor", "3"]
-            : ["/peer-service", "--descriptor", "3", folder + "/peer-state"]
-        let process = try ChildProcess(
-            Place.service.launcher + [tools + command[0]] + command.dropFirst(),
-            descriptor: serving.rawValue
-        )
-        return try callRound(
-            of: process,
-            target: ["--descriptor", "3"],
-            descriptor: calling.rawValue,
-            window: window
         )
     }
 }

@@ -34,42 +34,32 @@ extension Bench {
         .process
 
         var rows: [Row] = []
-        for transport in [Transport.bus, .peer] {
-            for window in [1, 64] {
-                let pairs = try (0..<rounds)
-                    .map { number in
-                        func measure(_ service: Service) throws -> Round {
-                            guard transport == .bus else {
-                                return try peerRound(service, folder: ourBus.folder, window: window)
-                            }
-                            let bus = service == .yardstick ? yardstickBus : ourBus
-                            return try callRound(
-                                of: service == .yardstick ? yardstick : ours,
-                                target: [bus.address],
-                                window: window
-                            )
-                        }
-                        // The first of a pair changes, too.
-                        guard number.isMultiple(of: 2) else {
-                            let second = try measure(.localauthd)
-                            return (try measure(.yardstick), second)
-                        }
-                        let first = try measure(.yardstick)
-                        return (first, try measure(.localauthd))
+        for window in [1, 64] {
+            let pairs = try (0..<rounds)
+                .map { number in
+                    func measure(_ service: Service) throws -> Round {
+                        let isOurs = service == .localauthd
+                        return try callRound(
+                            of: isOurs ? ours : yardstick,
+                            on: isOurs ? ourBus : yardstickBus,
+                            window: window
+                        )
                     }
-                rows += callRows(transport, window: window, pairs)
-            }
+                    // The first of a pair changes, too.
+                    guard number.isMultiple(of: 2) else {
+                        let second = try measure(.localauthd)
+                        return (try measure(.yardstick), second)
+                    }
+                    let first = try measure(.yardstick)
+                    return (first, try measure(.localauthd))
+                }
+            rows += callRows(window: window, pairs)
         }
         for process in [ours, passcode] { try process.terminate() }
         return rows
     }
 
-    private func callRows(
-        _ transport: Transport,
-        window: Int,
-        _ pairs: [(Round, Round)]
-    ) -> [Row] {
-        let way = transport == .bus ? "through dbus-daemon" : "peer to peer"
+    private func callRows(window: Int, _ pairs: [(Round, Round)]) -> [Row] {
         let load = window == 1 ? "one at a time" : "\(window) in flight"
         func row(
             _ what: String,
@@ -78,7 +68,7 @@ extension Bench {
         ) -> Row {
             let ratio = median(pairs.map { $1[keyPath: figure] / $0[keyPath: figure] })
             return Row(
-                what: "CanEvaluate \(way), \(load): \(what)",
+                what: "CanEvaluate, \(load): \(what)",
                 yardstick: text(median(pairs.map { $0.0[keyPath: figure] }), "µs"),
                 ours: text(median(pairs.map { $0.1[keyPath: figure] }), "µs"),
                 ratio: text(ratio, "x", digits: 2),

@@ -1,6 +1,7 @@
 import CLinux
 public import DBus
 import Glibc
+import Sealing
 
 /// A line that is being typed and must not leave this memory: one page that is never swapped, never
 /// in a core dump, not inherited by a forked child, and wiped whenever the line ends.
@@ -98,6 +99,9 @@ public struct SecretLine: ~Copyable {
         explicit_bzero(page, Self.capacity)
         count = 0
     }
+
+    /// A copy of what was typed, which is wiped as well.
+    var secret: SecretBytes { withBytes { SecretBytes($0.withUnsafeBytes { Array($0) }) } }
 
     /// What was typed, where it lies.
     public func withBytes<T, E: Error>(_ body: (RawSpan) throws(E) -> T) throws(E) -> T {

@@ -225,7 +225,7 @@ extension PromptProgress {
     fileprivate var asksForKeys: Bool {
         switch self {
         case .fallbackAvailable, .confirmationRequired, .passcodeRequired, .passcodeRejected,
-            .passcodeDelayed:
+            .passcodeDelayed, .secretRefused:
             true
         default: false
         }

@@ -17,7 +17,9 @@ extension AuditRecord {
             changes.append(AuditRecord(.lockoutBegan, uid: uid, [.attempts: "\(after.failures)"]))
         }
         if let cause = after.passcodeCause, cause != before.passcodeCause {
-            changes.append(AuditRecord(.passcodeRequired, uid: uid, [.cause: cause.rawValue]))
+            let word = cause.word.rawValue
+            let text = cause.text.map { "\(word): \($0)" } ?? word
+            changes.append(AuditRecord(.passcodeRequired, uid: uid, [.cause: text]))
         }
         if wasLocked || before.passcodeCause != nil, !isLocked, after.passcodeCause == nil {
             changes.append(AuditRecord(.lockoutCleared, uid: uid))

@@ -1,4 +1,5 @@
 import AuthEngine
+import BusGuard
 import DBus
 import KeychainStore
 import LocalAuthBus
@@ -28,8 +29,8 @@ extension AuthService {
             configuration = try readConfiguration()
             let wasRefusing = mistake?.isRefusing == true
             mistake = nil
-            connection.gate = nil
-            connection.quota?.limits = MethodQuotas.limits(configuration)
+            neighbours.gate = nil
+            neighbours.quota.limits = MethodQuotas.limits(configuration)
             evaluations.handle(.configured(configuration.engineSettings(isSystemBus: isSystemBus)))
             evaluations.keychainStrength = configuration.keychainStrength
             sensors.disabled = Set(configuration.disabledSensors)
@@ -58,7 +59,7 @@ extension AuthService {
         let mistake = ConfigurationMistake(error: error, isRefusing: isRefusing, watch: watch)
         self.mistake = mistake
         guard isRefusing else { return }
-        connection.gate = { member, interface in
+        neighbours.gate = { member, interface in
             guard !Self.answered.contains(member) else { return nil }
             let isKeychain = interface == Keychain1.interface
             return DBusError(isKeychain ? .keychainNotAvailable : .systemCancel, mistake.message)

@@ -1,8 +1,10 @@
 import AuthEngine
 import AuthStore
+import BusGuard
 import DBus
 import KeychainStore
 import LocalAuthBus
+import Sealing
 
 /// Every effect of the engine is one call to one edge.
 extension Evaluations {
@@ -20,11 +22,6 @@ extension Evaluations {
         case .learn(let operation, let id, let sensor): learn(from: operation, id, sensor)
         case .verifyPasscode(let id): verify(id)
         case .takePassword(let id): takePassword(id)
-        case .discardPasscode(let id):
-            guard let prompt = pending[id]?.prompt else { return }
-            prompt.channel.discard()
-            prompt.channel.listen()
-        case .listen(let id): pending[id]?.prompt?.channel.listen()
         case .save(let id, let uid, let record):
             // An attempt that is only counted in advance is no decision yet.
             let decided = engine.records[uid] ?? record
@@ -64,21 +61,21 @@ extension Evaluations {
             return handle(.promptFailed(id))
         }
         let uid = evaluation.request.uid
-        guard !connection.budget.begin(.prompts, for: uid) else {
-            return open(id, evaluation, agent, registration, presentation)
+        guard !neighbours.lanes.begin(.prompts, for: uid) else {
+            return open(id, evaluation, registration, presentation)
         }
         evaluation.waitsForPlace = true
         onLoop {
             do throws(DBusError) {
-                try await self.connection.budget.wait(.prompts, for: uid)
+                try await self.neighbours.lanes.wait(.prompts, for: uid)
             } catch {
                 return self.handle(.promptFailed(id))
             }
             guard evaluation.waitsForPlace else {
-                return self.connection.budget.end(.prompts, for: uid)
+                return self.neighbours.lanes.end(.prompts, for: uid)
             }
             evaluation.waitsForPlace = false
-            self.open(id, evaluation, agent, registration, presentation)
+            self.open(id, evaluation, registration, presentation)
         }
     }
 
@@ -89,105 +86,108 @@ extension Evaluations {
     private func open(
         _ id: EvaluationID,
         _ evaluation: PendingEvaluation,
-        _ agent: AgentID,
         _ registration: AgentDirectory.Registration,
         _ presentation: Presentation
     ) {
         let uid = evaluation.request.uid
+        let key = evaluation.mayTakePasscode ? verifier.sealingKey : []
+        var details = evaluation.details(presentation, sensors)
+        if !key.isEmpty { details["passcode-key"] = .bytes(key) }
+        let prompt = PendingEvaluation.Prompt(
+            handle: Handle.random(),
+            agent: registration,
+            proxy: Agent1Proxy(
+                connection,
+                destination: registration.peer.name,
+                path: registration.path
+            ),
+            passcodeKey: key
+        )
         do throws(DBusError) {
-            let channel = try channel(
-                for: presentation.stage == .applicationPassword ? .applicationPassword : .passcode,
-                id,
-                registration.peer
-            )
-            guard let passcode = channel.takeTheirs() else {
-                throw DBusError(.failed, "There is no channel.")
-            }
-            let prompt = PendingEvaluation.Prompt(
-                handle: Handle.random(),
-                agent: registration,
-                channel: channel,
-                proxy: Agent1Proxy(
-                    connection,
-                    destination: registration.peer.name,
-                    path: registration.path
-                )
-            )
-            let call = try prompt.proxy.startBegin(
-                prompt: prompt.handle,
-                details: evaluation.details(presentation, sensors),
-                passcode: passcode,
-                timeout: Connection.noTimeout
-            )
+            let call = try startBegin(prompt, details)
             evaluation.prompt = prompt
             prompts[prompt.handle] = id
-            channel.listen()
             onLoop {
-                do throws(DBusError) {
-                    _ = try await call.reply()
-                    self.connection.budget.end(.prompts, for: uid)
-                    self.handle(.promptBegan(id))
-                } catch {
-                    self.connection.budget.end(.prompts, for: uid)
-                    guard error.name == .limitsExceeded,
-                        evaluation.prompt?.handle == prompt.handle
-                    else { return self.handle(.promptFailed(id)) }
-                    self.withdraw(prompt, of: evaluation)
-                    await pause(Self.fullQueuePause)
-                    self.begin(id, agent, presentation)
-                }
+                var hasBegun = true
+                do throws(DBusError) { _ = try await call.reply() } catch { hasBegun = false }
+                self.neighbours.lanes.end(.prompts, for: uid)
+                self.handle(hasBegun ? .promptBegan(id) : .promptFailed(id))
             }
         } catch {
-            connection.budget.end(.prompts, for: uid)
+            neighbours.lanes.end(.prompts, for: uid)
             handle(.promptFailed(id))
         }
     }
 
-    /// How long after an agent's queue on the bus had no room for a prompt it is tried again.
+    /// Sends Begin: what is sent to the agent later comes behind it.
+    private func startBegin(
+        _ prompt: PendingEvaluation.Prompt,
+        _ details: [String: Variant]
+    ) throws(DBusError) -> PendingCall {
+        try connection.startCall(
+            to: prompt.agent.peer.name,
+            path: prompt.agent.path,
+            interface: Agent1.interface,
+            member: "Begin",
+            signature: "sa{sv}",
+            timeout: Connection.noTimeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(prompt.handle)
+            try writer.write(details)
+        }
+    }
+
+    // MARK: - Submissions
+
+    /// Takes a sealed passcode that an agent submits (contract 5.2).
     ///
-    /// Others have filled it with descriptors; the engine's patience ends this.
-    private static let fullQueuePause = Duration.milliseconds(250)
-
-    /// Nothing that comes by its handle or its channel counts any more.
-    private func withdraw(_ prompt: PendingEvaluation.Prompt, of evaluation: PendingEvaluation) {
-        evaluation.prompt = nil
-        prompts[prompt.handle] = nil
-        prompt.channel.rest()
+    /// - Throws: AccessDenied, InvalidArgs, LimitsExceeded; then it is no attempt.
+    func submit(passcode: [UInt8], to handle: String, by peer: Peer) throws(DBusError) {
+        let id = try evaluation(shownIn: handle, by: peer)
+        guard engine.takesPasscode(id) else {
+            throw .invalid("this prompt takes no password now")
+        }
+        guard passcode.count > SealingKey.overhead else {
+            throw .invalid("a sealed password has more than \(SealingKey.overhead) bytes")
+        }
+        guard passcode.count <= Self.longestPasscode + SealingKey.overhead else {
+            throw .exceeded("a password has at most \(Self.longestPasscode) bytes")
+        }
+        pending[id]?.prompt?.passcode = passcode
+        self.handle(.passcodeOffered(id))
     }
 
-    private func channel(
-        for purpose: PasscodeChannel.Purpose,
-        _ id: EvaluationID,
-        _ sender: Peer
-    ) throws(DBusError) -> PasscodeChannel {
-        try PasscodeChannel(for: purpose, sender: sender) { [weak self] in
-            self?.handle(.passcodeOffered(id))
-        }
-    }
+    private static let longestPasscode = 1024
 
-    /// The app's own password comes on a channel of its own; what still comes on the one for the
-    /// passcode is never read as one.
-    private func askPassword(_ id: EvaluationID, _ prompt: PendingEvaluation.Prompt) {
-        do throws(DBusError) {
-            let channel = try channel(for: .applicationPassword, id, prompt.agent.peer)
-            guard let theirs = channel.takeTheirs() else { return }
-            prompt.channel.rest()
-            pending[id]?.prompt?.channel = channel
-            channel.listen()
-            prompt.proxy.sendUpdate(
-                prompt: prompt.handle,
-                kind: EventKind.applicationPasswordRequired.rawValue,
-                detail: ["channel": .descriptor(theirs)]
-            )
-        } catch {
-            handle(.promptFailed(id))
+    /// Takes the app's own password that an agent submits.
+    ///
+    /// - Throws: AccessDenied, InvalidArgs, LimitsExceeded; then the prompt still waits.
+    func submit(
+        password: [UInt8],
+        isSealed: Bool,
+        to handle: String,
+        by peer: Peer
+    ) throws(DBusError) {
+        let id = try evaluation(shownIn: handle, by: peer)
+        guard engine.takesPassword(id) else {
+            throw .invalid("this prompt does not ask for the app's own password")
         }
+        let secret = try GivenSecret.take(
+            password,
+            isSealed: isSealed,
+            with: sealingKey,
+            from: peer,
+            refusal: .invalidArgs
+        )
+        pending[id]?.prompt?.password = secret
+        self.handle(.passwordOffered(id))
     }
 
     private func end(_ id: EvaluationID, _ outcome: PromptOutcome) {
         pending[id]?.waitsForPlace = false
         guard let evaluation = pending[id], let prompt = evaluation.prompt else { return }
-        withdraw(prompt, of: evaluation)
+        evaluation.prompt = nil
+        prompts[prompt.handle] = nil
         prompt.proxy.sendEnd(prompt: prompt.handle, outcome: outcome.rawValue)
     }
 
@@ -201,47 +201,62 @@ extension Evaluations {
         {
             detail["delay"] = .uint64(UInt64((end - now) / .milliseconds(1)))
         }
-        if let prompt = evaluation.prompt, progress == .applicationPasswordRequired {
-            askPassword(id, prompt)
-        } else if let prompt = evaluation.prompt, kind != .promptShown {
-            prompt.proxy.sendUpdate(prompt: prompt.handle, kind: kind.rawValue, detail: detail)
-        }
+        if kind != .promptShown { update(evaluation, progress, kind, detail) }
         if kind != .success { evaluation.audience.tell(kind, detail, connection) }
     }
 
+    /// Tells the prompt; a verifier that came back may have another key.
+    private func update(
+        _ evaluation: PendingEvaluation,
+        _ progress: Progress,
+        _ kind: EventKind,
+        _ detail: [String: Variant]
+    ) {
+        guard let prompt = evaluation.prompt else { return }
+        var (kind, detail) = (kind, detail)
+        if progress == .applicationPasswordRequired {
+            (kind, detail) = (.applicationPasswordRequired, [:])
+        } else if kind == .passcodeRequired, verifier.sealingKey != prompt.passcodeKey {
+            evaluation.prompt?.passcodeKey = verifier.sealingKey
+            detail["passcode-key"] = .bytes(verifier.sealingKey)
+        }
+        prompt.proxy.sendUpdate(prompt: prompt.handle, kind: kind.rawValue, detail: detail)
+    }
+
     private func verify(_ id: EvaluationID) {
-        guard let evaluation = pending[id], let channel = evaluation.prompt?.channel,
-            channel.purpose == .passcode
-        else { return handle(.passcodeVerified(id, .failed)) }
-        let uid = evaluation.request.uid
+        guard let evaluation = pending[id], let prompt = evaluation.prompt else {
+            return handle(.passcodeVerified(id, .failed))
+        }
+        let (uid, sealed) = (evaluation.request.uid, prompt.passcode)
+        evaluation.prompt?.passcode = []
         // Whoever leaves meanwhile, this goes on to its verdict.
         onLoop {
-            let verdict = await self.verifier.verify(uid: uid, channel: channel.ours)
+            let verdict = await self.verifier.verify(
+                uid: uid,
+                prompt: prompt.handle,
+                sealed: sealed
+            )
             let isKnown = verdict == .correct ? await self.facts.sessions.catchUp(uid) : true
             // Said in any case: it is the end of an attempt that was counted as a wrong one.
-            if !isKnown { self.handle(.promptFailed(id)) }
+            if !isKnown { self.handle(.revalidationFailed(id, .loginManagerSilent)) }
             self.handle(.passcodeVerified(id, verdict))
         }
     }
 
     private func takePassword(_ id: EvaluationID) {
-        guard let evaluation = pending[id], let channel = evaluation.prompt?.channel,
-            channel.purpose == .applicationPassword, let use = evaluation.password
+        guard let evaluation = pending[id], let password = evaluation.prompt?.password,
+            let use = evaluation.password
         else { return handle(.passwordTried(id, .failed)) }
-        let packet: SecretBytes?
-        do throws(DBusError) {
-            packet = try SecretBytes(packetOn: channel.ours)
-        } catch {
-            // No item has a password of that length.
-            return handle(.passwordTried(id, .wrong))
-        }
-        guard let password = packet else { return handle(.passwordTried(id, .failed)) }
+        evaluation.prompt?.password = nil
         let uid = evaluation.request.uid
         onLoop {
             let verdict = await use(password)
             // As with a passcode: what was proved before it may have ended without a word.
             let isKnown = verdict == .correct ? await self.facts.sessions.catchUp(uid) : true
-            self.handle(isKnown ? .passwordTried(id, verdict) : .promptFailed(id))
+            self.handle(
+                isKnown
+                    ? .passwordTried(id, verdict) : .revalidationFailed(id, .loginManagerSilent)
+            )
         }
     }
 
@@ -290,7 +305,10 @@ extension Evaluations {
             if let match { _ = await match.sensor.templates.contains(match.template, of: uid) }
             let isKnown = await self.facts.sessions.catchUp(uid)
             let isTheirs = match.map { $0.sensor.templates.lists($0.template, of: uid) } ?? true
-            self.handle(isKnown && isTheirs ? .confirmed(id) : .promptFailed(id))
+            guard isKnown else {
+                return self.handle(.revalidationFailed(id, .loginManagerSilent))
+            }
+            self.handle(isTheirs ? .confirmed(id) : .revalidationFailed(id, .templateRemoved))
         }
     }
 
@@ -328,7 +346,9 @@ extension Evaluations {
                 else { return self.handle(.sensorEnded(operation)) }
                 self.pending[id]?.match = (sensor, template)
                 self.handle(
-                    isKnown ? .sensorMatched(operation, template: template) : .promptFailed(id)
+                    isKnown
+                        ? .sensorMatched(operation, template: template)
+                        : .revalidationFailed(id, .loginManagerSilent)
                 )
             }
         case .refused(let error):
@@ -393,11 +413,16 @@ extension Progress {
         case .noMatch(let left): (.noMatch, ["attempts-left": .uint32(UInt32(clamping: left))])
         case .fallbackAvailable: (.fallbackAvailable, [:])
         case .confirmationRequired: (.confirmationRequired, [:])
-        case .passcodeRequired(let cause): (.passcodeRequired, ["cause": .string(cause.rawValue)])
+        case .passcodeRequired(let cause):
+            (
+                .passcodeRequired,
+                ["cause": .string(cause.word.rawValue)]
+                    .merging(cause.text.map { ["text": .string($0)] } ?? [:]) { old, _ in old }
+            )
         case .applicationPasswordRequired:
             (
                 .passcodeRequired,
-                ["cause": .string(PasscodeCause.applicationPassword.rawValue)]
+                ["cause": .string(PasscodeCause.Word.applicationPassword.rawValue)]
             )
         case .passcodeRejected(let left):
             (.passcodeRejected, ["attempts-left": .uint32(UInt32(clamping: left))])

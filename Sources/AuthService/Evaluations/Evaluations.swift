@@ -1,7 +1,9 @@
 import AuthEngine
 import AuthStore
+import BusGuard
 import DBus
 import LocalAuthBus
+import Sealing
 
 /// Every evaluation, from its request to its answer.
 ///
@@ -22,6 +24,8 @@ final class Evaluations {
     /// The calls of sensors that told of a failed attempt and wait for their answer.
     var misses: [Miss: [CheckedContinuation<MismatchAnswer, Never>]] = [:]
     let connection: Connection
+    let neighbours: NeighbourGuard
+    let sealingKey: SealingKey
     let agents: AgentDirectory
     let sensors: SensorDirectory
     let verifier: PasscodeVerifier
@@ -39,6 +43,8 @@ final class Evaluations {
         engine: AuthEngine,
         keychainStrength: Strength,
         connection: Connection,
+        neighbours: NeighbourGuard,
+        sealingKey: SealingKey,
         agents: AgentDirectory,
         sensors: SensorDirectory,
         verifier: PasscodeVerifier,
@@ -50,6 +56,8 @@ final class Evaluations {
         self.engine = engine
         self.keychainStrength = keychainStrength
         self.connection = connection
+        self.neighbours = neighbours
+        self.sealingKey = sealingKey
         self.agents = agents
         self.sensors = sensors
         self.verifier = verifier
@@ -94,6 +102,7 @@ final class Evaluations {
                 request: request,
                 audience: audience,
                 text: text,
+                sandbox: clients[audience.peer].sandbox,
                 password: password,
                 answer: answer
             )

@@ -2,6 +2,7 @@ import AuthEngine
 import DBus
 import KeychainStore
 import LocalAuthBus
+import Sealing
 
 /// Who gets the progress of an evaluation, and where from.
 @BusActor
@@ -54,15 +55,20 @@ final class PendingEvaluation {
     struct Prompt {
         let handle: String
         let agent: AgentDirectory.Registration
-        /// Where it sends what is typed now.
-        var channel: PasscodeChannel
         let proxy: Agent1Proxy
+        /// The verifier's key that it was told last; empty: none.
+        var passcodeKey: [UInt8]
+        /// The sealed passcode that is being verified.
+        var passcode: [UInt8] = []
+        /// The app's own password that is being tried.
+        var password: SecretBytes?
     }
 
     let request: Request
     let audience: Audience
     let text: ShownText
     let process: CallerProcess
+    let sandbox: Sandbox
     var prompt: Prompt?
     /// The template that matched, and the sensor that has it.
     var match: (sensor: SensorLink, template: String)?
@@ -83,16 +89,21 @@ final class PendingEvaluation {
         request: Request,
         audience: Audience,
         text: ShownText,
+        sandbox: Sandbox,
         password: PasswordUse? = nil,
         answer: CheckedContinuation<Outcome, Never>
     ) {
         self.password = password
+        self.sandbox = sandbox
         self.request = request
         self.audience = audience
         self.text = text
         self.answer = answer
         process = CallerProcess(pid: audience.peer.pid)
     }
+
+    /// Whether the prompt may take a passcode, now or in a later stage.
+    var mayTakePasscode: Bool { request.stages.contains { $0.contains(.passcode) } }
 
     /// Answers the caller; only the first answer counts.
     func reply(_ outcome: Outcome) {
@@ -113,14 +124,8 @@ final class PendingEvaluation {
         _ presentation: Presentation,
         _ directory: SensorDirectory
     ) -> [String: Variant] {
-        let app = process.identity
         var details: [String: Variant] = [
-            "app-name": .string(app.name),
-            "app-icon": .string(app.icon),
-            "app-id": .string(app.identifier),
-            // Nothing on this system vouches for what a process says it is.
-            "app-verified": .bool(false),
-            "process": .string(process.name),
+            "sandboxed": .bool(sandbox.isSandboxed),
             "pid": .uint32(UInt32(clamping: audience.peer.pid)),
             "user": .string(UserName.of(request.uid)),
             "reason": .string(text.reason),
@@ -133,6 +138,13 @@ final class PendingEvaluation {
             ),
             "require-confirmation": .bool(presentation.requiresConfirmation),
         ]
+        if let id = sandbox.id {
+            let app = AppIdentity(sandboxID: id)
+            details["sandbox-id"] = .string(id)
+            details["app-name"] = .string(app.name)
+            details["app-icon"] = .string(app.icon)
+            details["app-id"] = .string(app.identifier)
+        }
         let looking = presentation.sensors.map { ($0, directory.sensors[$0]?.facts) }
         details["sensor-types"] = .array(
             element: .uint32,

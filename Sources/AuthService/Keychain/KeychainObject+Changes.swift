@@ -2,6 +2,7 @@ import AuthEngine
 import DBus
 import KeychainStore
 import LocalAuthBus
+import Sealing
 
 /// Calls that add, change and delete items: without any authentication (R66).
 extension KeychainObject {
@@ -71,13 +72,15 @@ extension KeychainObject {
     func change(
         _ id: String,
         _ operation: ItemOperation,
+        _ changes: [String: Variant],
         as peer: Peer,
         _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Void
     ) async throws(DBusError) {
         try await audited(.itemChanged, operation, by: peer) { _ in
             [id]
         } _: { () throws(DBusError) in
-            _ = try await item(id, of: peer)
+            let item = try await item(id, of: peer)
+            try checkMove(of: item, changes, by: peer)
             try await placing(as: peer, body)
         }
     }

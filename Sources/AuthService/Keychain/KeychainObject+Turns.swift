@@ -4,8 +4,7 @@ import KeychainStore
 
 /// Turns with the keychain: whose items, and whether they are still there.
 extension KeychainObject {
-    /// Has one turn with the keychain, with the enrolment that is known when it begins; nobody
-    /// vouches for an app here.
+    /// Has one turn with the keychain, with the enrolment that is known when it begins.
     ///
     /// The caller is made in the turn of the loop that hands the call over, after any wait, and the
     /// keychain takes calls in order: but for a search, which goes on with the caller that it began
@@ -28,6 +27,8 @@ extension KeychainObject {
     ) async throws(DBusError) -> Result {
         let keychain = try keychain
         let uid = peer.uid
+        // Each method of a sandboxed caller without an id is refused here at the latest.
+        let app = try accessGroup(of: peer) == nil ? nil : evaluations.clients[peer].sandbox.id
         try await turns.begin(of: uid)
         defer { turns.end(of: uid) }
         do throws(KeychainError) {
@@ -35,7 +36,7 @@ extension KeychainObject {
             if withoutPasscode.contains(uid) { try? await deletePasscodeItems(of: uid) }
             let caller = Caller(
                 uid: uid,
-                app: nil,
+                app: app,
                 enrolment: enrolments.mark(of: uid),
                 isWithoutPasscode: withoutPasscode.contains(uid),
                 isPasscodeWithheld: withheld.contains(uid)

@@ -2,6 +2,7 @@ import AuthEngine
 import DBus
 import KeychainStore
 import LocalAuthBus
+import Sealing
 
 /// A use of an item or a key, from the call to the answer: a Read, a Sign, a Decrypt or a
 /// KeyExchange.

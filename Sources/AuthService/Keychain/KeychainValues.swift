@@ -1,9 +1,7 @@
 import AuthEngine
-import CLinux
 import DBus
 import Glibc
 import KeychainStore
-import Linux
 import LocalAuthBus
 
 /// What crosses the bus, as the keychain has it and back.
@@ -126,46 +124,5 @@ extension DBusError {
             default: .keychainAuthFailed
             }
         self.init(name, refusal.message)
-    }
-}
-
-/// The caller's end of a socket pair, into which a secret goes as one packet.
-struct SecretReceiver {
-    private let descriptor: OwnedDescriptor
-
-    /// - Throws: InvalidArgs for what is no end of a `SOCK_SEQPACKET` pair, or one that is closed.
-    init(_ descriptor: OwnedDescriptor) throws(DBusError) {
-        guard Self.option(SO_DOMAIN, of: descriptor) == AF_UNIX,
-            Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_SEQPACKET.rawValue),
-            Self.option(SO_ACCEPTCONN, of: descriptor) == 0
-        else { throw .invalid("the receiver is no end of a SOCK_SEQPACKET pair") }
-        self.descriptor = descriptor
-        var state = pollfd(fd: descriptor.rawValue, events: Int16(POLLOUT), revents: 0)
-        guard poll(&state, 1, 0) >= 0, state.revents & Int16(POLLHUP | POLLERR) == 0 else {
-            throw .invalid("the other end of the receiver is closed")
-        }
-    }
-
-    /// Sends a secret; of an empty one nothing is sent.
-    ///
-    /// - Throws: InvalidArgs when nobody could receive it; nothing is sent later.
-    func send(_ secret: SecretBytes) throws(DBusError) {
-        guard secret.count > 0 else { return }
-        let sent = secret.use { bytes in
-            Glibc.send(
-                descriptor.rawValue,
-                bytes,
-                bytes.count,
-                Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-            )
-        }
-        guard sent == secret.count else { throw .invalid("the receiver is closed or full") }
-    }
-
-    private static func option(_ option: Int32, of descriptor: OwnedDescriptor) -> Int32? {
-        var value: Int32 = 0
-        var size = socklen_t(MemoryLayout<Int32>.size)
-        let result = getsockopt(descriptor.rawValue, SOL_SOCKET, option, &value, &size)
-        return result == 0 ? value : nil
     }
 }

@@ -156,6 +156,32 @@ final class AuthenticationObject: Authentication1Service {
         return .now(())
     }
 
+    func submitPasscode(
+        prompt: String,
+        sealed: [UInt8],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        .now(try evaluations.submit(passcode: sealed, to: prompt, by: call.peer))
+    }
+
+    func submitPassword(
+        prompt: String,
+        password: [UInt8],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        service.clients.unknownOptions.take(options, of: call)
+        let isSealed = try OptionReader(options).value("sealed", \.asBool) ?? false
+        return .now(
+            try evaluations.submit(
+                password: password,
+                isSealed: isSealed,
+                to: prompt,
+                by: call.peer
+            )
+        )
+    }
+
     // MARK: - Rules from outside
 
     func requirePasscode(
@@ -165,19 +191,27 @@ final class AuthenticationObject: Authentication1Service {
     ) throws(DBusError) -> Answer<Void> {
         guard uid != UInt32.max else { throw .denied("there is no user \(uid)") }
         guard cause.utf8.count <= 1024 else { throw .invalid("the cause is over 1024 bytes") }
-        let shown = DisplayText.cleaned(cause, limit: DisplayText.titleLimit)
-        let cause = shown.isEmpty ? "remote lock" : shown
-        let event = Event.passcodeRequired(uid: uid, cause: PasscodeCause(rawValue: cause))
         let peer = call.peer
-        guard uid == peer.uid || peer.uid == 0 else {
+        let text = DisplayText.cleaned(cause, limit: DisplayText.causeLimit)
+        let remote = Event.passcodeRequired(uid: uid, cause: .remote(text))
+        if peer.uid == 0 {
+            evaluations.handle(remote, askedBy: peer)
+            return durable(uid)
+        }
+        guard !service.clients[peer].sandbox.isSandboxed else {
+            throw .denied("a sandboxed program can't require a password")
+        }
+        guard uid == peer.uid else {
             return .later { [self] () throws(DBusError) in
                 let patience = DeviceOptions.patience
                 try await service.administration.check(.requirePasscode, of: peer, within: patience)
-                evaluations.handle(event, askedBy: peer)
+                evaluations.handle(remote, askedBy: peer)
                 try await finish(uid)
             }
         }
-        evaluations.handle(event, askedBy: peer)
+        // No program puts text into another program's prompt (L34).
+        let own = Event.passcodeRequired(uid: uid, cause: PasscodeCause(.program))
+        evaluations.handle(own, askedBy: peer)
         return durable(uid)
     }
 

@@ -2,6 +2,7 @@ import AuthEngine
 import DBus
 import KeychainStore
 import LocalAuthBus
+import Sealing
 
 /// Access controls, evaluated ahead of the keychain's calls (R71).
 extension ContextObject {

@@ -1,9 +1,11 @@
 import AuthEngine
 import AuthStore
+import BusGuard
 import DBus
 import KeychainStore
 import Linux
 import LocalAuthBus
+import Sealing
 
 /// One context: only its creator sees it, and it goes with its creator.
 @BusActor
@@ -79,7 +81,7 @@ final class ContextObject: Context1Service {
     func remove() {
         client.contexts[id] = nil
         connection.unexport(path)
-        connection.quota?.release(held, of: client.peer.uid)
+        evaluations.neighbours.quota.release(held, of: client.peer.uid)
         held = 0
     }
 
@@ -91,7 +93,7 @@ final class ContextObject: Context1Service {
         throws(DBusError)
     {
         let size = properties.size + credentials.values.reduce(0) { $0 + $1.count }
-        try connection.quota?.hold(size, insteadOf: held, of: client.peer.uid)
+        try evaluations.neighbours.quota.hold(size, insteadOf: held, of: client.peer.uid)
         held = size
     }
 
@@ -253,24 +255,22 @@ final class ContextObject: Context1Service {
 
     func setCredential(
         credentialType: Int32,
-        secret: OwnedDescriptor,
+        secret: [UInt8],
+        options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> {
+        evaluations.clients.unknownOptions.take(options, of: call)
         let kind = try CredentialKind(credentialType)
-        let given = try GivenSecret(secret, of: call)
+        let credential = try GivenSecret.take(
+            secret,
+            isSealed: try OptionReader(options).value("sealed", \.asBool) ?? false,
+            with: evaluations.sealingKey,
+            from: call.peer,
+            refusal: .invalidArgs
+        )
         guard !isInvalid else { return .now(false) }
-        switch given {
-        case .whole(let credential):
-            try set(credential, as: kind)
-            return .now(true)
-        case .piped:
-            return .later { [self] () throws(DBusError) in
-                let credential = try await given.bytes()
-                guard !isOver else { return false }
-                try set(credential, as: kind)
-                return true
-            }
-        }
+        try set(credential, as: kind)
+        return .now(true)
     }
 
     func clearCredential(

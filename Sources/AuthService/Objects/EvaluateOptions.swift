@@ -115,9 +115,10 @@ enum Checked {
     /// The reason as it will be shown (R20, L14).
     static func reason(_ text: String) throws(DBusError) -> String {
         guard text.utf8.count <= longestReason else { throw .invalid("the reason is over 64 KiB") }
-        guard !DisplayText.isBlank(text) else {
+        let shown = DisplayText.cleaned(text, limit: DisplayText.reasonLimit)
+        guard !shown.isEmpty else {
             throw .invalid("Non-empty localizedReason must be provided.")
         }
-        return DisplayText.cleaned(text, limit: DisplayText.reasonLimit)
+        return shown
     }
 }

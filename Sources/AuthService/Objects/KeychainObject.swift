@@ -1,8 +1,8 @@
 import AuthEngine
 import DBus
 import KeychainStore
-import Linux
 import LocalAuthBus
+import Sealing
 
 /// `/org/localauth/Keychain1`: secrets and keys that only an authentication releases.
 @BusActor
@@ -49,21 +49,40 @@ final class KeychainObject: Keychain1Service {
         }
     }
 
+    /// The daemon's public key (contract 6.1).
+    func sealingKey(for peer: Peer?) throws(DBusError) -> [UInt8] {
+        evaluations.sealingKey.publicKey
+    }
+
+    private func given(
+        _ secret: [UInt8],
+        _ options: [String: Variant],
+        _ call: IncomingCall
+    ) throws(DBusError) -> SecretBytes {
+        try GivenSecret.take(
+            secret,
+            isSealed: try OptionReader(options).value("sealed", \.asBool) ?? false,
+            with: evaluations.sealingKey,
+            from: call.peer,
+            refusal: .keychainParameter
+        )
+    }
+
     // MARK: - Items
 
     func add(
         attributes: [String: Variant],
-        secret: OwnedDescriptor,
+        secret: [UInt8],
         accessControl: [String: Variant],
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
+        let attributes = try placed(attributes, of: call.peer)
         let new = try NewItem(attributes, accessControl, options, call, evaluations.clients)
-        let given = try GivenSecret(secret, of: call)
+        let secret = try given(secret, options, call)
         let replaced = try ReplacedItem(options)
         return .later { () throws(DBusError) in
-            let secret = try await given.bytes()
-            return try await self.store(new, .add, replacing: replaced, as: call.peer) {
+            try await self.store(new, .add, replacing: replaced, as: call.peer) {
                 $0
             } storing: { keychain, caller throws(KeychainError) in
                 try keychain.add(
@@ -88,7 +107,7 @@ final class KeychainObject: Keychain1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[[String: Variant]]> {
         evaluations.clients.unknownOptions.take(options, of: call)
-        let values = try KeychainValues.attributes(query)
+        let values = try KeychainValues.attributes(visible(query, to: call.peer))
         let skips = try OptionReader(options).value("skip-authenticated", \.asBool) ?? false
         return .later { () throws(DBusError) in
             try await self.current(for: call.peer) {
@@ -107,12 +126,11 @@ final class KeychainObject: Keychain1Service {
 
     func read(
         id: String,
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> {
-        let receiver = try SecretReceiver(receiver)
+    ) throws(DBusError) -> Answer<[UInt8]> {
+        let reply = try SecretReply(options, of: call)
         let use = try KeychainUse(id, .useItem, .read, reason, options, call, evaluations)
         return answer(use) { keychain, permission, caller throws(KeychainError) in
             try keychain.secret(
@@ -122,7 +140,7 @@ final class KeychainObject: Keychain1Service {
                 caller: caller
             )
         } deliver: { secret throws(DBusError) in
-            try receiver.send(secret)
+            try reply.bytes(of: secret)
         }
     }
 
@@ -133,11 +151,12 @@ final class KeychainObject: Keychain1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         evaluations.clients.unknownOptions.take(options, of: call)
+        try checkGroup(of: attributes, changedBy: call.peer)
         let changes = try KeychainValues.attributes(attributes)
         let isKept = try OptionReader(options).value("keep", \.asBool) ?? false
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
-            try await self.change(id, .update, as: call.peer) {
+            try await self.change(id, .update, attributes, as: call.peer) {
                 keychain,
                 caller throws(KeychainError) in
                 try keychain.update(id, changes, caller: caller, date: date)
@@ -148,21 +167,21 @@ final class KeychainObject: Keychain1Service {
 
     func setSecret(
         id: String,
-        secret: OwnedDescriptor,
+        secret: [UInt8],
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        let given = try GivenSecret(secret, of: call)
+        let secret = try given(secret, options, call)
         evaluations.clients.unknownOptions.take(options, of: call)
         let beside = try OptionReader(options).value("attributes", \.asDictionary) ?? [:]
+        try checkGroup(of: beside, changedBy: call.peer)
         let changes = try KeychainValues.attributes(beside)
         let context = try evaluations.clients.lentContext(options, of: call.peer)
         let password = context?.applicationPassword
         let date = KeychainValues.date
         return .later { () throws(DBusError) in
-            let secret = try await given.bytes()
             do throws(DBusError) {
-                try await self.change(id, .setSecret, as: call.peer) {
+                try await self.change(id, .setSecret, beside, as: call.peer) {
                     keychain,
                     caller throws(KeychainError) in
                     try keychain.setSecret(
@@ -185,7 +204,8 @@ final class KeychainObject: Keychain1Service {
     }
 
     func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
-        .later { () throws(DBusError) in
+        _ = try accessGroup(of: call.peer)
+        return .later { () throws(DBusError) in
             let deleted = try await self.audited(.itemDeleted, .delete, by: call.peer) {
                 $0 ?? ids
             } _: { () throws(DBusError) in
@@ -203,6 +223,10 @@ final class KeychainObject: Keychain1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])> {
+        var attributes = try placed(attributes, of: call.peer)
+        if attributes["class"] == nil { attributes["class"] = .string("keys") }
+        // A key without a tag is told from others by its hash.
+        if attributes["atag"] == nil, attributes["klbl"] == nil { attributes["klbl"] = .bytes([]) }
         let new = try NewItem(attributes, accessControl, options, call, evaluations.clients)
         let isTemporary = try OptionReader(options).value("temporary", \.asBool) ?? false
         return .later { () throws(DBusError) in
@@ -254,15 +278,14 @@ final class KeychainObject: Keychain1Service {
         id: String,
         algorithm: String,
         data: [UInt8],
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> {
+    ) throws(DBusError) -> Answer<[UInt8]> {
         guard algorithm == Self.encryption else {
             throw .parameter("the one encryption algorithm is \(Self.encryption)")
         }
-        let receiver = try SecretReceiver(receiver)
+        let reply = try SecretReply(options, of: call)
         let use = try KeychainUse(id, .useKeyDecrypt, .decrypt, reason, options, call, evaluations)
         return answer(use) { () throws(KeychainError) in
             try KeychainStore.checkDecryption(data)
@@ -275,7 +298,7 @@ final class KeychainObject: Keychain1Service {
                 caller: caller
             )
         } deliver: { secret throws(DBusError) in
-            try receiver.send(secret)
+            try reply.bytes(of: secret)
         }
     }
 
@@ -286,13 +309,12 @@ final class KeychainObject: Keychain1Service {
         id: String,
         algorithm: String,
         publicKey: [UInt8],
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> {
+    ) throws(DBusError) -> Answer<[UInt8]> {
         let algorithm = try KeychainValues.exchange(algorithm, options)
-        let receiver = try SecretReceiver(receiver)
+        let reply = try SecretReply(options, of: call)
         let use = try KeychainUse(
             id,
             .useKeyKeyExchange,
@@ -314,7 +336,7 @@ final class KeychainObject: Keychain1Service {
                 caller: caller
             )
         } deliver: { secret throws(DBusError) in
-            try receiver.send(secret)
+            try reply.bytes(of: secret)
         }
     }
 }

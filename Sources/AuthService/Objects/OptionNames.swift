@@ -14,9 +14,10 @@ enum OptionNames {
                 "InteractionNotAllowed", "ReuseDuration", "SuccessDuration", "MaxBiometryFailures",
             ],
             "RegisterAgent": ["fallback", "process"],
-            "Monitor": [],
+            "Monitor": [], "SubmitPassword": ["sealed"],
         ],
         Context1.interface: [
+            "SetCredential": ["sealed"],
             "Evaluate": evaluation.union(["fallback-title"]),
             "EvaluateAccessControl": evaluation.union(["fallback-title", "requester"]),
         ],
@@ -26,13 +27,13 @@ enum OptionNames {
             "RemoveAllTemplates": change,
         ],
         Keychain1.interface: [
-            "Add": ["context", "replaces", "in-place", "key-material", "created"],
+            "Add": ["context", "replaces", "in-place", "key-material", "created", "sealed"],
             "CreateKey": ["context", "temporary"],
             "Search": ["skip-authenticated"],
             "Update": ["keep"],
-            "SetSecret": ["context", "attributes"],
-            "Read": use, "Sign": use, "Decrypt": use,
-            "KeyExchange": use.union(["shared-info", "size"]),
+            "SetSecret": ["context", "attributes", "sealed"],
+            "Sign": use, "Read": use.union(["seal-to"]), "Decrypt": use.union(["seal-to"]),
+            "KeyExchange": use.union(["seal-to", "shared-info", "size"]),
         ],
     ]
 

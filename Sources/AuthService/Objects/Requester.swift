@@ -16,7 +16,7 @@ struct Requester: Hashable, Sendable {
         guard let values = try OptionReader(options).value("requester", \.asDictionary)
         else { return nil }
         let reader = OptionReader(values)
-        guard let name = try reader.title("name"), !DisplayText.isBlank(name) else {
+        guard let name = try reader.title("name"), !name.isEmpty else {
             throw .invalid("option requester has no name")
         }
         self.name = name

@@ -1,8 +1,10 @@
 import AuthEngine
 import AuthStore
+import BusGuard
 import DBus
 import Linux
 import LocalAuthBus
+import Sealing
 
 /// What is known of a user's passcode.
 enum PasscodeState: Equatable, Sendable {
@@ -15,7 +17,7 @@ enum PasscodeState: Equatable, Sendable {
 
 /// The process that asks PAM; the bus starts it when it is needed.
 ///
-/// The daemon hands it the channel and hears yes or no.
+/// The daemon passes a sealed passcode on, and hears yes or no.
 @BusActor
 final class PasscodeVerifier {
     /// How long it may take to say whether a passcode is set.
@@ -68,6 +70,9 @@ final class PasscodeVerifier {
     private var news: EventSource?
     private let lookUps = SharedLookUps<UInt32, PasscodeState?>()
     private let connection: Connection
+    private let lanes: CallBudget
+    /// The public key of the verifier that answered last; prompts seal passcodes to it.
+    private(set) var sealingKey: [UInt8] = []
     /// Who may be the verifier.
     private let trusted: Set<UInt32>
     private let found: @BusActor (_ uid: UInt32, PasscodeState) -> Void
@@ -78,21 +83,20 @@ final class PasscodeVerifier {
     /// While it sleeps, `shadowFile` tells of changes; nil: nothing does.
     init(
         connection: Connection,
+        lanes: CallBudget,
         isSystemBus: Bool,
         shadowFile: String?,
         found: @escaping @BusActor (_ uid: UInt32, PasscodeState) -> Void
     ) {
         self.connection = connection
+        self.lanes = lanes
         trusted = isSystemBus ? [0] : [0, ProcessIdentity.uid]
         self.shadowFile = shadowFile
         self.found = found
     }
 
     /// Watches for the verifier.
-    ///
-    /// Over a socketpair there is none.
     func start() {
-        guard !connection.isPeerToPeer else { return }
         _ = connection.watchName(Passcode1.busName) { [weak self] owner in
             guard let self, let departed = replace(by: owner) else { return }
             onLoop { await self.follow(departed) }
@@ -140,6 +144,7 @@ final class PasscodeVerifier {
             absence = .untrusted(user: UserName.of(peer.uid))
             return
         }
+        guard await readKey(of: owner), holder == owner else { return }
         process = try? ProcessDescriptor.open(peer.pid)
         absence = nil
         self.owner = owner
@@ -147,6 +152,27 @@ final class PasscodeVerifier {
         news = proxy(owner).onChanged { [weak self] uid in self?.changed(uid) }
         backOff.recovered(at: Instant.now())
         arrivals.notifyAll()
+    }
+
+    /// Reads the public key; a verifier without one is no verifier.
+    private func readKey(of owner: String) async -> Bool {
+        let key = try? await lanes.run(.questions, for: CallBudget.service) {
+            () throws(DBusError) in
+            try await connection.property(
+                "SealingKey",
+                of: Passcode1.interface,
+                at: Passcode1.path,
+                on: owner,
+                as: [UInt8].self,
+                timeout: Self.patience
+            )
+        }
+        guard let key, RecipientKey(key) != nil else {
+            absence = .notStarting(reason: "It has no key to seal passwords to.")
+            return false
+        }
+        sealingKey = key
+        return true
     }
 
     /// Leaves it alone for a while, after a fault.
@@ -167,8 +193,6 @@ final class PasscodeVerifier {
     /// What one said that sleeps stands while the shadow file is as it was. One that didn't answer
     /// said nothing.
     func told(of uid: UInt32) -> PasscodeFact? {
-        // Over a socketpair there is none.
-        if connection.isPeerToPeer { return .unknown }
         guard standing.stands(of: uid), let last = answers[uid], let answer = last else {
             return nil
         }
@@ -253,7 +277,7 @@ final class PasscodeVerifier {
     /// Only a verifier that says so has a passcode count as removed: where it can't be asked, or
     /// doesn't know the question, nothing is deleted.
     private func state(of uid: UInt32, _ proxy: Passcode1Proxy) async -> PasscodeState? {
-        try? await connection.budget.run(.questions, for: uid) { () throws(DBusError) in
+        try? await lanes.run(.questions, for: uid) { () throws(DBusError) in
             if try await proxy.isSet(uid: uid, timeout: Self.patience) { return .set }
             if self.answers[uid]??.state == .removed { return .removed }
             let isRemoved = (try? await proxy.isRemoved(uid: uid, timeout: Self.patience)) ?? false
@@ -265,7 +289,7 @@ final class PasscodeVerifier {
     ///
     /// Several that want it share one start. One that takes long is not waited for, but goes on.
     private func currentOwner() async -> String? {
-        guard !connection.isPeerToPeer, await catchUp() else { return nil }
+        guard await catchUp() else { return nil }
         if let owner { return owner }
         if !isStarting {
             isStarting = true
@@ -324,35 +348,43 @@ final class PasscodeVerifier {
         }
     }
 
-    /// Has the packet that waits on `channel` verified.
+    /// Has a sealed passcode verified.
     ///
     /// Only a verifier that says so itself said nothing about the passcode; where its answer is
     /// lost, it may have been wrong.
-    func verify(uid: UInt32, channel: OwnedDescriptor) async -> PasscodeVerdict {
-        await verify(uid, channel, isAgain: false)
+    func verify(uid: UInt32, prompt: String, sealed: [UInt8]) async -> PasscodeVerdict {
+        await verify(uid, prompt, sealed, isAgain: false)
     }
 
     private func verify(
         _ uid: UInt32,
-        _ channel: OwnedDescriptor,
+        _ prompt: String,
+        _ sealed: [UInt8],
         isAgain: Bool
     ) async -> PasscodeVerdict {
         guard let owner = await currentOwner() else { return .failed }
         let proxy = proxy(owner)
         do throws(DBusError) {
-            let isCorrect = try await connection.budget.run(.passcodes, for: uid) {
+            let isCorrect = try await lanes.run(.passcodes, for: uid) {
                 () throws(DBusError) in
-                try await proxy.verify(uid: uid, socket: channel, timeout: self.longestVerify)
+                try await proxy.verify(
+                    uid: uid,
+                    prompt: prompt,
+                    sealed: sealed,
+                    timeout: self.longestVerify
+                )
             }
             guard self.owner == owner else { return .lost }
             return isCorrect ? .correct : .wrong
         } catch {
-            // It was leaving, and has read nothing: the next one verifies.
+            // It was leaving, and has asked nothing: the next one verifies.
             let isUnread = [.passcodeCanceled, .serviceUnknown, .nameHasNoOwner]
                 .contains(error.name)
             if isUnread, !isAgain, await catchUp(), self.owner != owner {
-                return await verify(uid, channel, isAgain: true)
+                return await verify(uid, prompt, sealed, isAgain: true)
             }
+            // The prompt sealed it to another key.
+            if error.name == .invalidArgs { _ = await readKey(of: owner) }
             let isLost = [.noReply, .timeout, .disconnected].contains(error.name)
             return isLost ? .lost : .failed
         }

@@ -1,4 +1,4 @@
-import DBus
+import BusGuard
 
 /// What the service asks others, by what may wait for what (L21).
 ///

@@ -1,3 +1,4 @@
+import BusGuard
 import DBus
 import LocalAuthBus
 
@@ -34,6 +35,7 @@ enum MethodQuotas {
             "Evaluate": .use, "Invalidate": .immediate, "Monitor": .immediate,
             "RegisterAgent": .question, "ReportUnlock": .question, "RequirePasscode": .question,
             "SubmitCancel": .immediate, "SubmitConfirm": .immediate, "SubmitFallback": .immediate,
+            "SubmitPasscode": .immediate, "SubmitPassword": .immediate,
             "UnregisterAgent": .immediate,
         ],
         Context1.interface: [

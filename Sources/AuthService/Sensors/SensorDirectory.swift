@@ -1,4 +1,5 @@
 import AuthEngine
+import BusGuard
 import DBus
 import LocalAuthBus
 
@@ -26,6 +27,7 @@ final class SensorDirectory {
     private var unlisted = 2
     private let listings = ConditionVariable()
     private let connection: Connection
+    private let neighbours: NeighbourGuard
     private let descriptions: SensorDescriptions?
     private var descriptionWatch: FolderWatch?
     private let devices: DeviceRecords?
@@ -36,21 +38,20 @@ final class SensorDirectory {
     /// In `deviceRecords` udev records devices; nil: nobody does.
     init(
         connection: Connection,
+        neighbours: NeighbourGuard,
         descriptions: SensorDescriptions?,
         deviceRecords: String?,
         events: any SensorEvents
     ) {
         self.connection = connection
+        self.neighbours = neighbours
         self.descriptions = descriptions
         devices = deviceRecords.map { DeviceRecords($0) }
         self.events = events
     }
 
     /// Watches the bus for names of sensors.
-    ///
-    /// Over a socketpair there are none.
     func start() {
-        guard !connection.isPeerToPeer else { return }
         _ = connection.watchNames(under: Sensor1.namespace) { [weak self] name, owner in
             self?.ownerChanged(name, owner)
         } listed: { [weak self] in
@@ -75,7 +76,6 @@ final class SensorDirectory {
     /// Returns when it is known which sensors there are, and each has said who it is or failed, or
     /// takes longer than anybody waits for it.
     func settled() async {
-        guard !connection.isPeerToPeer else { return }
         _ = await listings.wait(atMost: SensorProcess.startPatience) { unlisted <= 0 }
         for sensor in sorted { await sensor.process.settled() }
     }
@@ -157,6 +157,7 @@ final class SensorDirectory {
         let sensor = SensorLink(
             name: name,
             connection: connection,
+            neighbours: neighbours,
             devices: devices,
             events: events
         ) {

@@ -1,4 +1,5 @@
 import AuthEngine
+import BusGuard
 import DBus
 import LocalAuthBus
 
@@ -15,6 +16,7 @@ final class SensorLink: SensorProcessEvents {
     init(
         name: String,
         connection: Connection,
+        neighbours: NeighbourGuard,
         devices: DeviceRecords?,
         events: any SensorEvents,
         trust: @escaping @BusActor () -> SensorTrust
@@ -24,6 +26,7 @@ final class SensorLink: SensorProcessEvents {
         process = SensorProcess(
             name: name,
             connection: connection,
+            neighbours: neighbours,
             devices: devices,
             findTrust: trust
         )

@@ -1,5 +1,6 @@
 import AuthEngine
 import AuthStore
+import BusGuard
 import DBus
 import LocalAuthBus
 
@@ -170,7 +171,7 @@ final class SensorOperations {
             }
             operations[number]?.asked = proxy.destination
             do throws(DBusError) {
-                let template = try await proxy.connection.budget.run(.looks, for: uid) {
+                let template = try await process.lanes.run(.looks, for: uid) {
                     () throws(DBusError) in
                     try await call(proxy)
                 }

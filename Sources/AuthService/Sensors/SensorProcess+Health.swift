@@ -1,5 +1,6 @@
 import AuthEngine
 import AuthStore
+import BusGuard
 import DBus
 import LocalAuthBus
 
@@ -11,7 +12,7 @@ extension SensorProcess {
     func health(_ proxy: Sensor1Proxy) async throws(DBusError) -> Health {
         let answer = await healthLookUps.share(proxy.destination) {
             do throws(DBusError) {
-                let health = try await proxy.connection.budget
+                let health = try await self.lanes
                     .run(.questions, for: CallBudget.service) { () throws(DBusError) in
                         try await self.asked { () throws(DBusError) in
                             try await proxy.health(timeout: Self.patience)

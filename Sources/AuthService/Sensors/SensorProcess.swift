@@ -1,5 +1,6 @@
 import AuthEngine
 import AuthStore
+import BusGuard
 import DBus
 import Linux
 import LocalAuthBus
@@ -45,6 +46,7 @@ final class SensorProcess {
 
     let name: String
     private let connection: Connection
+    private let neighbours: NeighbourGuard
     private let findTrust: @BusActor () -> SensorTrust
     let devices: DeviceRecords?
     /// How often devices had come or gone before it last said what it is.
@@ -87,16 +89,21 @@ final class SensorProcess {
     init(
         name: String,
         connection: Connection,
+        neighbours: NeighbourGuard,
         devices: DeviceRecords?,
         findTrust: @escaping @BusActor () -> SensorTrust
     ) {
         self.name = name
         self.connection = connection
+        self.neighbours = neighbours
         self.devices = devices
         self.findTrust = findTrust
         Self.count &+= 1
         number = Self.count
     }
+
+    /// The places of calls to sensors.
+    var lanes: CallBudget { neighbours.lanes }
 
     // MARK: - Whether it can be used
 
@@ -156,7 +163,6 @@ final class SensorProcess {
     /// Whether a connection owns the name, as the bus says now; what it says otherwise is taken as
     /// if the signal about it had come.
     func isOwner(_ connectionName: String) async -> Bool {
-        guard !connection.isPeerToPeer else { return true }
         let name = Sensor1.namespace + "." + name
         let now: String?
         do throws(DBusError) {
@@ -291,7 +297,7 @@ final class SensorProcess {
         if doubt == .announced { doubt = .asked }
         let devicesBefore = devices?.changes
         do throws(DBusError) {
-            let properties = try await connection.budget.run(.sensors, for: number) {
+            let properties = try await lanes.run(.sensors, for: number) {
                 () throws(DBusError) in
                 try await asked { () throws(DBusError) in
                     try await proxy.properties(timeout: Self.patience)
@@ -427,7 +433,7 @@ final class SensorProcess {
     private func subscribe(to proxy: Sensor1Proxy, of peer: Peer) {
         subscriptions = [
             // Its misses are counted even if it is gone by then.
-            peer.goesFirst(calling: "NoMatch", of: SensorHost1.interface),
+            neighbours.goesFirst(peer, calling: "NoMatch", of: SensorHost1.interface),
             proxy.onEvent { [weak self] operation, kind, detail in
                 self?.events?.received(operation: operation, kind: kind, detail: detail)
             },

@@ -89,6 +89,6 @@ struct SensorProperties: Equatable {
             texts.keys.allSatisfy({ 1...languageLimit ~= $0.utf8.count })
         else { return nil }
         return texts.mapValues { DisplayText.cleaned($0, limit: instructionLimit) }
-            .filter { !DisplayText.isBlank($0.value) }
+            .filter { !$0.value.isEmpty }
     }
 }

@@ -1,3 +1,4 @@
+import BusGuard
 import DBus
 import LocalAuthBus
 
@@ -116,7 +117,7 @@ final class SensorTemplates {
         var isOwner = false
         let question = onLoop { isOwner = await self.process.isOwner(proxy.destination) }
         do throws(DBusError) {
-            let list = try await proxy.connection.budget.run(.questions, for: uid) {
+            let list = try await process.lanes.run(.questions, for: uid) {
                 () throws(DBusError) in
                 try await process.asked { () throws(DBusError) in
                     try await proxy.listTemplates(uid: uid, timeout: SensorProcess.patience)
@@ -208,7 +209,7 @@ final class SensorTemplates {
         _ proxy: Sensor1Proxy,
         _ body: @BusActor (Sensor1Proxy) async throws(DBusError) -> Value
     ) async throws(DBusError) -> Value {
-        try await proxy.connection.budget.run(.changes, for: uid) { () throws(DBusError) in
+        try await process.lanes.run(.changes, for: uid) { () throws(DBusError) in
             try await body(proxy)
         }
     }

@@ -95,6 +95,19 @@ struct AppIdentity {
     /// The desktop file's name without its ending; empty when there is none.
     let identifier: String
 
+    /// The app of a Flatpak or a snap, by the desktop file that its system exports.
+    init(sandboxID id: String) {
+        let places = [
+            ("/var/lib/flatpak/exports/share/applications", id),
+            ("/var/lib/snapd/desktop/applications", "\(id)_\(id)"),
+        ]
+        let file = places.lazy.compactMap { DesktopFile($0.1, in: $0.0) }.first
+        let title = DisplayText.cleaned(file?.name ?? "", limit: DisplayText.titleLimit)
+        name = title.isEmpty ? id : title
+        icon = DisplayText.cleaned(file?.icon ?? "", limit: DisplayText.titleLimit)
+        identifier = file?.identifier ?? id
+    }
+
     fileprivate init(_ program: RunningProgram) {
         let file = program.desktopFile
         let fileName = program.fileName ?? ""

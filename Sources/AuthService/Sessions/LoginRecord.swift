@@ -38,13 +38,19 @@ final class LoginRecord {
         if let memory = stored[names[0]], let watch = stored[names[1]] {
             return LoginRecord(memory: memory, watch: watch, folder: folder)
         }
-        guard let memory = SealedMemory.make(), let watch = newWatch() else { return nil }
+        guard let memory = newMemory(), let watch = newWatch() else { return nil }
         for (name, descriptor) in zip(names, [memory, watch]) {
             sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
             var number = descriptor.rawValue
             sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &number, 1)
         }
         return LoginRecord(memory: memory, watch: watch, folder: folder)
+    }
+
+    nonisolated static func newMemory() -> OwnedDescriptor? {
+        // `MFD_CLOEXEC`, a macro that Swift does not import.
+        let number = memfd_create("logins", 1)
+        return number < 0 ? nil : OwnedDescriptor(adopting: number)
     }
 
     nonisolated static func newWatch() -> OwnedDescriptor? {

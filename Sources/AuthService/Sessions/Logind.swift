@@ -1,3 +1,4 @@
+import BusGuard
 import DBus
 import Linux
 
@@ -42,6 +43,7 @@ final class Logind {
     }
 
     private let connection: Connection
+    private let lanes: CallBudget
     private let isTrusted: (UInt32) -> Bool
     private let hear: @BusActor (News) -> Void
     /// Its unique name; nil when it isn't there, or not to be trusted.
@@ -52,15 +54,19 @@ final class Logind {
     private var sources: [EventSource] = []
     private var lidSource: EventSource?
     private var inhibitor: OwnedDescriptor?
+    /// The thread that waits for an inhibitor: its call takes a descriptor, and may block.
+    private lazy var inhibitorThread = try? SerialThread(named: "the login manager")
     /// Whether sleep is to wait; it need not from `allowSleep` on.
     private var delaysSleep = false
 
     init(
         connection: Connection,
+        lanes: CallBudget,
         isTrusted: @escaping (UInt32) -> Bool,
         hear: @escaping @BusActor (News) -> Void
     ) {
         self.connection = connection
+        self.lanes = lanes
         self.isTrusted = isTrusted
         self.hear = hear
     }
@@ -226,20 +232,27 @@ final class Logind {
     /// Has sleep wait for `allowSleep`, for as long as the administrator lets anybody delay it.
     func delaySleep() async {
         let words = ["sleep", "localauthd", "Running prompts and sensors have to end.", "delay"]
-        guard let owner else { return }
+        guard let owner, let thread = inhibitorThread else { return }
         delaysSleep = true
-        let reply = try? await connection.call(
-            to: owner,
-            path: Self.path,
-            interface: Self.manager,
-            member: "Inhibit",
-            signature: "ssss",
-            timeout: Self.patience[0]
-        ) { writer throws(DBusError) in for word in words { try writer.write(word) } }
-        // The machine may be going to sleep by now: nobody would let go of this one.
+        let (address, patience) = (connection.address, Self.patience[0])
+        let (path, interface) = (Self.path, Self.manager)
+        let taken = await withCheckedContinuation { continuation in
+            thread.perform {
+                let taken = DescriptorCall.call(
+                    owner,
+                    path,
+                    interface,
+                    "Inhibit",
+                    words,
+                    at: address,
+                    timeout: patience
+                )
+                continuation.resume(returning: taken)
+            }
+        }
+        // The machine may be going to sleep by now: it would wait for this one.
         guard self.owner == owner, delaysSleep else { return }
-        inhibitor = try? reply?
-            .read("h") { reader throws(DBusError) in try reader.read(OwnedDescriptor.self) }
+        inhibitor = taken
     }
 
     /// Sleep need not wait for us any more.
@@ -406,7 +419,7 @@ final class Logind {
     ) async throws(DBusError) -> Value {
         for timeout in Self.patience.dropLast() {
             do throws(DBusError) {
-                return try await connection.budget.run(.questions, for: uid) {
+                return try await lanes.run(.questions, for: uid) {
                     () throws(DBusError) in try await body(timeout)
                 }
             } catch {
@@ -416,7 +429,7 @@ final class Logind {
             }
         }
         let last = Self.patience[Self.patience.count - 1]
-        return try await connection.budget.run(.questions, for: uid) {
+        return try await lanes.run(.questions, for: uid) {
             () throws(DBusError) in try await body(last)
         }
     }

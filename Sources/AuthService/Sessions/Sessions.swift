@@ -1,5 +1,6 @@
 import AuthEngine
 import AuthStore
+import BusGuard
 import DBus
 
 /// Who sits where: the sessions of the callers, by the login manager (L2 to L4).
@@ -62,11 +63,13 @@ final class Sessions {
     /// How often a question is asked anew because something was heard before its answer.
     private static let tries = 5
     private let connection: Connection
+    private let lanes: CallBudget
     let events: any SessionEvents
 
     /// `connection` is where the service serves.
-    init(connection: Connection, events: any SessionEvents) {
+    init(connection: Connection, lanes: CallBudget, events: any SessionEvents) {
         self.connection = connection
+        self.lanes = lanes
         self.events = events
     }
 
@@ -79,6 +82,8 @@ final class Sessions {
         let isSystemBus = connection.address == .system
         let logind = Logind(
             connection: bus,
+            // The bus counts the calls of each connection.
+            lanes: bus === connection ? lanes : CallBudget(),
             isTrusted: { $0 == 0 || (!isSystemBus && $0 == ProcessIdentity.uid) },
             hear: { [weak self] in self?.heard($0) }
         )
@@ -88,8 +93,7 @@ final class Sessions {
     }
 
     private static func bus(beside connection: Connection) -> Connection? {
-        if connection.isPeerToPeer { return nil }
-        return connection.address == .session ? try? Connection(.system) : connection
+        connection.address == .session ? try? Connection(.system) : connection
     }
 
     // MARK: - Questions

@@ -1,6 +1,5 @@
 // Made by dbus-codegen from dbus/org.localauth.Agent1.xml. Do not edit.
 public import DBus
-public import Linux
 
 /// Calls `org.localauth.Agent1` of one object; the docs are at `Agent1Service`.
 @BusActor
@@ -27,7 +26,6 @@ public struct Agent1Proxy: Sendable {
     public func begin(
         prompt: String,
         details: [String: Variant],
-        passcode: OwnedDescriptor,
         timeout: Duration? = nil
     ) async throws(DBusError) {
         let reply = try await connection.call(
@@ -35,50 +33,26 @@ public struct Agent1Proxy: Sendable {
             path: path,
             interface: Self.interface,
             member: "Begin",
-            signature: "sa{sv}h",
+            signature: "sa{sv}",
             timeout: timeout
         ) { (writer) throws(DBusError) in
             try writer.write(prompt)
             try writer.write(details)
-            try writer.write(passcode)
         }
         try reply.read("") { (_) throws(DBusError) in }
     }
 
     /// Sends `Begin` and asks for no reply.
-    public func sendBegin(prompt: String, details: [String: Variant], passcode: OwnedDescriptor) {
+    public func sendBegin(prompt: String, details: [String: Variant]) {
         connection.send(
             to: destination,
             path: path,
             interface: Self.interface,
             member: "Begin",
-            signature: "sa{sv}h"
+            signature: "sa{sv}"
         ) { (writer) throws(DBusError) in
             try writer.write(prompt)
             try writer.write(details)
-            try writer.write(passcode)
-        }
-    }
-
-    /// Starts `Begin`, which is on its way when this returns: our copies of its descriptors can be
-    /// closed before the reply comes.
-    public func startBegin(
-        prompt: String,
-        details: [String: Variant],
-        passcode: OwnedDescriptor,
-        timeout: Duration? = nil
-    ) throws(DBusError) -> PendingCall {
-        try connection.startCall(
-            to: destination,
-            path: path,
-            interface: Self.interface,
-            member: "Begin",
-            signature: "sa{sv}h",
-            timeout: timeout
-        ) { (writer) throws(DBusError) in
-            try writer.write(prompt)
-            try writer.write(details)
-            try writer.write(passcode)
         }
     }
 

@@ -1,44 +1,38 @@
 // Made by dbus-codegen from dbus/org.localauth.Agent1.xml. Do not edit.
 public import DBus
-public import Linux
 
 /// A prompt agent: shows what is asked, and takes it down again.
 ///
 /// Implemented by a process of the person's session at a path that it chooses and gives to
-/// `org.localauth.Authentication1.RegisterAgent`; called by the daemon only. What the person does
-/// goes back through SubmitCancel, SubmitFallback and SubmitConfirm; a passcode goes through the
-/// descriptor of Begin and never crosses the bus. `prompt` is a random handle of 128 bits.
+/// `org.localauth.Authentication1.RegisterAgent`; called by the daemon only. The agent reports what
+/// the person does with SubmitCancel, SubmitFallback, SubmitConfirm, SubmitPasscode and
+/// SubmitPassword. `prompt` is a random handle of 128 bits.
 ///
-/// Source: R21 to R26, L9, L14.
+/// Source: R21 to R26, L9, L14, L22.
 @BusActor
 public protocol Agent1Service: AnyObject {
     /// Shows a prompt.
     ///
-    /// The agent answers as soon as it has taken the prompt on. One that doesn't within 5 s, or
-    /// answers with an error, counts as failed. `passcode` is the agent's end of a SOCK_SEQPACKET
-    /// pair made by the daemon: one packet is one passcode attempt, and packets from other
-    /// processes are dropped. Where the stage is `application-password`, a packet is the app's own
-    /// password, and the daemon reads it itself.
+    /// The agent answers as soon as it has taken the prompt on. An agent that does not answer
+    /// within 5 s, or answers with an error, has failed.
     ///
     /// Details:
-    /// - `app-name` (s, empty: the daemon could prove none; an agent looks up what it shows by
-    ///   `pid`, and says that nobody vouches for it)
-    /// - `app-icon` (s, likewise)
-    /// - `app-verified` (b, a sandbox vouches for the app)
-    /// - `app-id` (s)
-    /// - `process` (s, the program's file name, or what the process calls itself)
-    /// - `pid` (u)
-    /// - `requester` (s, absent: nobody; on whose behalf the app says that it asks, untrusted plain
-    ///   text: an agent shows it beside the app and says that it is the app's word)
-    /// - `requester-pid` (u, its process as the app says; 0: not told)
-    /// - `user` (s)
-    /// - `reason` (s, untrusted plain text, stripped and at most 512 characters)
+    /// - `reason` (s, untrusted display text of at most 512 characters: no invisible characters, at
+    ///   most 2 combining marks behind a base character)
     /// - `policy` (u)
     /// - `stage` (s, `biometry`, `passcode` or `application-password`)
+    /// - `passcode-key` (ay, 32 bytes, the verifier's SealingKey; absent where the prompt never
+    ///   takes a password of the login)
+    /// - `pid` (u, the caller's process), `user` (s, the user's name)
+    /// - `sandboxed` (b, false only when the service can show that the caller is in no sandbox)
+    /// - `sandbox-id` (s, the Flatpak or snap id of the caller; absent: unknown)
+    /// - `app-name`, `app-icon`, `app-id` (s, of the app with that `sandbox-id`; absent without it)
+    /// - `requester` (s, on whose behalf the caller says that it asks, untrusted; absent: nobody)
+    /// - `requester-pid` (u, the requester's process by the same word; 0: not told)
     /// - `biometry-types` (au)
     /// - `sensors` (as), `sensor-types` (au, of each of them)
-    /// - `instructions` (a{sv}, by the name of a sensor: a{ss}, by language what a person is asked
-    ///   to do, in the sensor's own words; those that have none are not in it)
+    /// - `instructions` (a{sv}, by the name of a sensor: a{ss}, by language the sensor's own words
+    ///   for what a person is asked to do)
     /// - `cancel-title` (s, absent: default)
     /// - `fallback-title` (s, absent: default; empty: no button)
     /// - `require-confirmation` (b)
@@ -47,21 +41,24 @@ public protocol Agent1Service: AnyObject {
     ///
     /// Unknown keys are ignored.
     ///
-    /// Source: R21 to R23, L14.
+    /// Source: R21 to R23, L14, L32, L33, L35.
     func begin(
         prompt: String,
         details: [String: Variant],
-        passcode: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void>
 
     /// Tells what happens while a prompt is up.
     ///
-    /// The kinds and details are those of `org.localauth.Context1.Event`, `success`, and
-    /// `application-password-required` (`channel` h): from then on the answer is the app's own
-    /// password and goes to that channel, one packet; what still comes on the one of Begin is never
-    /// read as one, and what was typed so far is dropped. Not waited for; unknown kinds are
-    /// ignored.
+    /// The kinds and details are those of `org.localauth.Context1.Event`, and:
+    /// - `success`
+    /// - `application-password-required`: from now on only SubmitPassword is taken, and the agent
+    ///   drops what was typed so far
+    /// - `passcode-required` has `passcode-key` (ay) as well where the key is another than before
+    ///
+    /// Not waited for; unknown kinds are ignored.
+    ///
+    /// Source: L22, L32.
     func update(
         prompt: String,
         kind: String,
@@ -114,19 +111,10 @@ public struct Agent1Interface: ServedInterface {
     }
 
     private func begin(_ call: IncomingCall) throws(DBusError) {
-        let input = try call.read("sa{sv}h") { (reader) throws(DBusError) in
-            (
-                prompt: try reader.read(String.self),
-                details: try reader.read([String: Variant].self),
-                passcode: try reader.read(OwnedDescriptor.self)
-            )
+        let input = try call.read("sa{sv}") { (reader) throws(DBusError) in
+            (prompt: try reader.read(String.self), details: try reader.read([String: Variant].self))
         }
-        let answer = try service.begin(
-            prompt: input.prompt,
-            details: input.details,
-            passcode: input.passcode,
-            call: call
-        )
+        let answer = try service.begin(prompt: input.prompt, details: input.details, call: call)
         call.answer(answer, "") { (_, _) throws(DBusError) in }
     }
 

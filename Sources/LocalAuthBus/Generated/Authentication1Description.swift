@@ -28,6 +28,18 @@ extension Authentication1Interface {
             "SubmitCancel": .init(name: "SubmitCancel", input: "s", output: ""),
             "SubmitFallback": .init(name: "SubmitFallback", input: "s", output: ""),
             "SubmitConfirm": .init(name: "SubmitConfirm", input: "s", output: ""),
+            "SubmitPasscode": .init(
+                name: "SubmitPasscode",
+                input: "say",
+                output: "",
+                isSensitive: true
+            ),
+            "SubmitPassword": .init(
+                name: "SubmitPassword",
+                input: "saya{sv}",
+                output: "",
+                isSensitive: true
+            ),
             "RequirePasscode": .init(name: "RequirePasscode", input: "us", output: ""),
             "ReportUnlock": .init(name: "ReportUnlock", input: "us", output: ""),
             "Monitor": .init(name: "Monitor", input: "a{sv}", output: ""),
@@ -87,9 +99,9 @@ private let introspection = """
     context that lives for this call.&#10;&#10;The reply is the verdict: a result when the person \
     was authenticated, else an error. Progress comes as `Event` signals before it. Inputs are \
     frozen when the call arrives. Call it without a timeout of the bus library: the deadline is \
-    the option `timeout`.&#10;&#10;`reason`: plain text for the prompt, 1 byte to 64 KiB, not \
-    empty once control and bidirectional-override characters and white space are stripped; shown \
-    up to 512 characters.&#10;&#10;Options:&#10;- `timeout` (t, milliseconds, default 120000, 0 is \
+    the option `timeout`.&#10;&#10;`reason`: plain text for the prompt, 1 byte to 64 KiB. It must \
+    not be empty once invisible characters, surplus combining marks and spaces are gone; shown up \
+    to 512 characters.&#10;&#10;Options:&#10;- `timeout` (t, milliseconds, default 120000, 0 is \
     the default, at most 600000)&#10;- `fallback-title` (s, default: the prompt's own; empty: no \
     fallback button; shown up to 128 characters)&#10;- `cancel-title` (s, default or empty: the \
     prompt's own; likewise)&#10;- `interaction-not-allowed` (b, default false)&#10;- \
@@ -204,16 +216,45 @@ private let introspection = """
     caller.&#10;&#10;Source: L7."/>
         <arg name="prompt" type="s" direction="in"/>
       </method>
+      <method name="SubmitPasscode">
+        <annotation name="org.localauth.Sensitive" value="true"/>
+        <annotation name="org.gtk.GDBus.DocString" value="Submits an attempt at the login's \
+    password, sealed to the verifier.&#10;&#10;`sealed` is HPKE for the `passcode-key` of Begin, \
+    as `org.localauth.Passcode1.Verify` says. The answer comes at once; the verdict comes as \
+    Update (`passcode-rejected`) or End. Each accepted call is one attempt. An agent does not send \
+    an empty password.&#10;&#10;Errors, none of which is an attempt: \
+    `org.freedesktop.DBus.Error.InvalidArgs` when the prompt takes no password now, while an \
+    attempt is verified, while no password is taken because too many were wrong, and for fewer \
+    than 49 bytes; `LimitsExceeded` for more than 1072 bytes; `AccessDenied` for a prompt that is \
+    not shown by this caller.&#10;&#10;Source: R6, R11, L6, L10, L22, L32."/>
+        <arg name="prompt" type="s" direction="in"/>
+        <arg name="sealed" type="ay" direction="in"/>
+      </method>
+      <method name="SubmitPassword">
+        <annotation name="org.localauth.Sensitive" value="true"/>
+        <annotation name="org.gtk.GDBus.DocString" value="Submits the app's own password, in the \
+    stage `application-password`.&#10;&#10;A prompt takes one password. The result comes as \
+    End.&#10;&#10;Options: `sealed` (b, default false: `password` is sealed to \
+    `Keychain1.SealingKey`, with the agent's unique bus name as aad).&#10;&#10;Errors: \
+    `org.freedesktop.DBus.Error.InvalidArgs` in any other stage, for a second password, and for a \
+    sealed password that does not open; `LimitsExceeded` for more than 64 KiB; `AccessDenied` for \
+    a prompt that is not shown by this caller.&#10;&#10;Source: L22, L32."/>
+        <arg name="prompt" type="s" direction="in"/>
+        <arg name="password" type="ay" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+      </method>
       <method name="RequirePasscode">
         <annotation name="org.gtk.GDBus.DocString" value="Refuses biometry of a user until the \
     next correct passcode (remote lock).&#10;&#10;A running biometric evaluation stops: policies 1 \
-    and 4 end with `org.localauth.Error.BiometryLockout`, policy 2 goes on with the passcode. \
-    `cause` is a short text for the audit record and the message, of at most 1024 bytes; empty: \
-    `remote lock`. The reply comes once it is saved.&#10;&#10;For another user's uid the caller is \
-    root, or polkit's action `org.localauth.require-passcode-others` allows it.&#10;&#10;Errors: \
-    `org.freedesktop.DBus.Error.AccessDenied` for another user's uid otherwise; `InvalidArgs`; \
-    `LimitsExceeded` while polkit is asked about another call of the same user.&#10;&#10;Source: \
-    R50, L11."/>
+    and 4 end with `org.localauth.Error.BiometryLockout`, policy 2 goes on with the password. The \
+    reply comes once the requirement is saved.&#10;&#10;From root, or a caller whom polkit's \
+    action `org.localauth.require-passcode-others` allows another user's uid, the cause is \
+    `remote`, and `cause` is display text of at most 1024 bytes that prompts and messages quote, \
+    cut to 64 characters. From any other caller, for its own uid, the cause is `program`, and the \
+    text is dropped. `remote` replaces `program`; `program` replaces nothing.&#10;&#10;Errors: \
+    `org.freedesktop.DBus.Error.AccessDenied` for another user's uid without that permission, and \
+    for a sandboxed caller other than root; `InvalidArgs` for a longer text; `LimitsExceeded` \
+    while polkit is asked about another call of the same user.&#10;&#10;Source: R50, L11, L34."/>
         <arg name="uid" type="u" direction="in"/>
         <arg name="cause" type="s" direction="in"/>
       </method>

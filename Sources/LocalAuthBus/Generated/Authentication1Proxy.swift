@@ -297,6 +297,81 @@ public struct Authentication1Proxy: Sendable {
         }
     }
 
+    /// Submits an attempt at the login's password, sealed to the verifier.
+    public func submitPasscode(
+        prompt: String,
+        sealed: [UInt8],
+        timeout: Duration? = nil
+    ) async throws(DBusError) {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "SubmitPasscode",
+            signature: "say",
+            isSensitive: true,
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(prompt)
+            try writer.write(sealed)
+        }
+        try reply.read("") { (_) throws(DBusError) in }
+    }
+
+    /// Sends `SubmitPasscode` and asks for no reply.
+    public func sendSubmitPasscode(prompt: String, sealed: [UInt8]) {
+        connection.send(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "SubmitPasscode",
+            signature: "say",
+            isSensitive: true
+        ) { (writer) throws(DBusError) in
+            try writer.write(prompt)
+            try writer.write(sealed)
+        }
+    }
+
+    /// Submits the app's own password, in the stage `application-password`.
+    public func submitPassword(
+        prompt: String,
+        password: [UInt8],
+        options: [String: Variant],
+        timeout: Duration? = nil
+    ) async throws(DBusError) {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "SubmitPassword",
+            signature: "saya{sv}",
+            isSensitive: true,
+            timeout: timeout
+        ) { (writer) throws(DBusError) in
+            try writer.write(prompt)
+            try writer.write(password)
+            try writer.write(options)
+        }
+        try reply.read("") { (_) throws(DBusError) in }
+    }
+
+    /// Sends `SubmitPassword` and asks for no reply.
+    public func sendSubmitPassword(prompt: String, password: [UInt8], options: [String: Variant]) {
+        connection.send(
+            to: destination,
+            path: path,
+            interface: Self.interface,
+            member: "SubmitPassword",
+            signature: "saya{sv}",
+            isSensitive: true
+        ) { (writer) throws(DBusError) in
+            try writer.write(prompt)
+            try writer.write(password)
+            try writer.write(options)
+        }
+    }
+
     /// Refuses biometry of a user until the next correct passcode (remote lock).
     public func requirePasscode(
         uid: UInt32,

@@ -47,8 +47,8 @@ public protocol Authentication1Service: AnyObject {
     /// Progress comes as `Event` signals before it. Inputs are frozen when the call arrives. Call
     /// it without a timeout of the bus library: the deadline is the option `timeout`.
     ///
-    /// `reason`: plain text for the prompt, 1 byte to 64 KiB, not empty once control and
-    /// bidirectional-override characters and white space are stripped; shown up to 512 characters.
+    /// `reason`: plain text for the prompt, 1 byte to 64 KiB. It must not be empty once invisible
+    /// characters, surplus combining marks and spaces are gone; shown up to 512 characters.
     ///
     /// Options:
     /// - `timeout` (t, milliseconds, default 120000, 0 is the default, at most 600000)
@@ -202,20 +202,60 @@ public protocol Authentication1Service: AnyObject {
     /// Source: L7.
     func submitConfirm(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
 
+    /// Submits an attempt at the login's password, sealed to the verifier.
+    ///
+    /// `sealed` is HPKE for the `passcode-key` of Begin, as `org.localauth.Passcode1.Verify` says.
+    /// The answer comes at once; the verdict comes as Update (`passcode-rejected`) or End. Each
+    /// accepted call is one attempt. An agent does not send an empty password.
+    ///
+    /// Errors, none of which is an attempt: `org.freedesktop.DBus.Error.InvalidArgs` when the
+    /// prompt takes no password now, while an attempt is verified, while no password is taken
+    /// because too many were wrong, and for fewer than 49 bytes; `LimitsExceeded` for more than
+    /// 1072 bytes; `AccessDenied` for a prompt that is not shown by this caller.
+    ///
+    /// Source: R6, R11, L6, L10, L22, L32.
+    func submitPasscode(
+        prompt: String,
+        sealed: [UInt8],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void>
+
+    /// Submits the app's own password, in the stage `application-password`.
+    ///
+    /// A prompt takes one password. The result comes as End.
+    ///
+    /// Options: `sealed` (b, default false: `password` is sealed to `Keychain1.SealingKey`, with
+    /// the agent's unique bus name as aad).
+    ///
+    /// Errors: `org.freedesktop.DBus.Error.InvalidArgs` in any other stage, for a second password,
+    /// and for a sealed password that does not open; `LimitsExceeded` for more than 64 KiB;
+    /// `AccessDenied` for a prompt that is not shown by this caller.
+    ///
+    /// Source: L22, L32.
+    func submitPassword(
+        prompt: String,
+        password: [UInt8],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void>
+
     /// Refuses biometry of a user until the next correct passcode (remote lock).
     ///
     /// A running biometric evaluation stops: policies 1 and 4 end with
-    /// `org.localauth.Error.BiometryLockout`, policy 2 goes on with the passcode. `cause` is a
-    /// short text for the audit record and the message, of at most 1024 bytes; empty: `remote
-    /// lock`. The reply comes once it is saved.
+    /// `org.localauth.Error.BiometryLockout`, policy 2 goes on with the password. The reply comes
+    /// once the requirement is saved.
     ///
-    /// For another user's uid the caller is root, or polkit's action
-    /// `org.localauth.require-passcode-others` allows it.
+    /// From root, or a caller whom polkit's action `org.localauth.require-passcode-others` allows
+    /// another user's uid, the cause is `remote`, and `cause` is display text of at most 1024 bytes
+    /// that prompts and messages quote, cut to 64 characters. From any other caller, for its own
+    /// uid, the cause is `program`, and the text is dropped. `remote` replaces `program`; `program`
+    /// replaces nothing.
     ///
-    /// Errors: `org.freedesktop.DBus.Error.AccessDenied` for another user's uid otherwise;
-    /// `InvalidArgs`; `LimitsExceeded` while polkit is asked about another call of the same user.
+    /// Errors: `org.freedesktop.DBus.Error.AccessDenied` for another user's uid without that
+    /// permission, and for a sandboxed caller other than root; `InvalidArgs` for a longer text;
+    /// `LimitsExceeded` while polkit is asked about another call of the same user.
     ///
-    /// Source: R50, L11.
+    /// Source: R50, L11, L34.
     func requirePasscode(
         uid: UInt32,
         cause: String,
@@ -310,6 +350,8 @@ public struct Authentication1Interface: ServedInterface {
         case "SubmitCancel": try submitCancel(call)
         case "SubmitFallback": try submitFallback(call)
         case "SubmitConfirm": try submitConfirm(call)
+        case "SubmitPasscode": try submitPasscode(call)
+        case "SubmitPassword": try submitPassword(call)
         case "RequirePasscode": try requirePasscode(call)
         case "ReportUnlock": try reportUnlock(call)
         case "Monitor": try monitor(call)
@@ -446,6 +488,35 @@ public struct Authentication1Interface: ServedInterface {
             try reader.read(String.self)
         }
         let answer = try service.submitConfirm(prompt: input, call: call)
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func submitPasscode(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("say") { (reader) throws(DBusError) in
+            (prompt: try reader.read(String.self), sealed: try reader.read([UInt8].self))
+        }
+        let answer = try service.submitPasscode(
+            prompt: input.prompt,
+            sealed: input.sealed,
+            call: call
+        )
+        call.answer(answer, "") { (_, _) throws(DBusError) in }
+    }
+
+    private func submitPassword(_ call: IncomingCall) throws(DBusError) {
+        let input = try call.read("saya{sv}") { (reader) throws(DBusError) in
+            (
+                prompt: try reader.read(String.self),
+                password: try reader.read([UInt8].self),
+                options: try reader.read([String: Variant].self)
+            )
+        }
+        let answer = try service.submitPassword(
+            prompt: input.prompt,
+            password: input.password,
+            options: input.options,
+            call: call
+        )
         call.answer(answer, "") { (_, _) throws(DBusError) in }
     }
 

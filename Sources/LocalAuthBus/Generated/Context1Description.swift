@@ -19,7 +19,12 @@ extension Context1Interface {
                 input: "a{sv}usa{sv}",
                 output: "a{sv}"
             ),
-            "SetCredential": .init(name: "SetCredential", input: "ih", output: "b"),
+            "SetCredential": .init(
+                name: "SetCredential",
+                input: "iaya{sv}",
+                output: "b",
+                isSensitive: true
+            ),
             "ClearCredential": .init(name: "ClearCredential", input: "i", output: "b"),
             "IsCredentialSet": .init(name: "IsCredentialSet", input: "i", output: "b"),
             "Invalidate": .init(name: "Invalidate", input: "", output: ""),
@@ -127,16 +132,17 @@ private let introspection = """
         <arg name="result" type="a{sv}" direction="out"/>
       </method>
       <method name="SetCredential">
+        <annotation name="org.localauth.Sensitive" value="true"/>
         <annotation name="org.gtk.GDBus.DocString" value="Gives the context a secret that it would \
     ask for otherwise.&#10;&#10;`credentialType`: 0 application password, -3 smart-card PIN. \
-    `secret` is a memfd sealed with F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW, at most 64 KiB; \
-    the bytes never are message data. Off the system bus it may be the reading end of a pipe, as \
-    in `org.localauth.Keychain1`; the credential is set when the reply comes.&#10;&#10;Result: \
-    whether the credential is set now; false for another type and after \
-    Invalidate.&#10;&#10;Errors: `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of \
-    descriptor; `LimitsExceeded` for a larger secret.&#10;&#10;Source: R31, R37."/>
+    `secret` has at most 64 KiB.&#10;&#10;Options: `sealed` (b, default false: `secret` is sealed \
+    to `Keychain1.SealingKey`, as `org.localauth.Keychain1` says).&#10;&#10;Result: whether the \
+    credential is set now; false for another type and after Invalidate.&#10;&#10;Errors: \
+    `org.freedesktop.DBus.Error.InvalidArgs` for a sealed secret that does not open; \
+    `LimitsExceeded` for a larger secret.&#10;&#10;Source: R31, R37, L32."/>
         <arg name="credentialType" type="i" direction="in"/>
-        <arg name="secret" type="h" direction="in"/>
+        <arg name="secret" type="ay" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
         <arg name="accepted" type="b" direction="out"/>
       </method>
       <method name="ClearCredential">
@@ -175,12 +181,13 @@ private let introspection = """
     `denied`, `missing` or `failed`, `message` s: a sensor gave up; the others and the passcode go \
     on)&#10;- `hint` (`hint` s, as in `org.localauth.Sensor1.Event`)&#10;- `no-match` \
     (`attempts-left` u)&#10;- `fallback-available`&#10;- `confirmation-required`&#10;- \
-    `passcode-required` (`cause` s: `boot`, `hours`, `hours-with-biometry`, `remote`, `damaged`, \
-    `required`, `lockout`, `attempts`, `fallback`, `sensor-failed` (none looks any more), \
-    `delay-over`, `verifier-failed`, `application-password`, `access-control`, or a sentence of \
-    RequirePasscode)&#10;- `passcode-rejected` (`attempts-left` u; `delay` t, the milliseconds in \
-    which no passcode is taken, where too many were wrong)&#10;&#10;Receivers ignore kinds and \
-    keys that they don't know. The verdict is never in it."/>
+    `passcode-required` (`cause` s: `boot`, `hours`, `hours-with-biometry`, `remote`, `program`, \
+    `damaged`, `lockout`, `attempts`, `fallback`, `sensor-failed` (no sensor looks any more), \
+    `verifier-failed`, `delay-over`, `application-password` or `access-control`; `text` s, only \
+    with cause `remote`: the administrator's words)&#10;- `passcode-rejected` (`attempts-left` u; \
+    `delay` t, the milliseconds in which no passcode is taken, where too many were \
+    wrong)&#10;&#10;Receivers ignore kinds and keys that they don't know. The verdict is never in \
+    it."/>
         <arg name="kind" type="s"/>
         <arg name="detail" type="a{sv}"/>
       </signal>

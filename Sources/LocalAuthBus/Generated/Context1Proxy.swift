@@ -1,6 +1,5 @@
 // Made by dbus-codegen from dbus/org.localauth.Context1.xml. Do not edit.
 public import DBus
-public import Linux
 
 /// Calls `org.localauth.Context1` of one object; the docs are at `Context1Service`.
 @BusActor
@@ -150,7 +149,8 @@ public struct Context1Proxy: Sendable {
     /// Gives the context a secret that it would ask for otherwise.
     public func setCredential(
         credentialType: Int32,
-        secret: OwnedDescriptor,
+        secret: [UInt8],
+        options: [String: Variant],
         timeout: Duration? = nil
     ) async throws(DBusError) -> Bool {
         let reply = try await connection.call(
@@ -158,11 +158,13 @@ public struct Context1Proxy: Sendable {
             path: path,
             interface: Self.interface,
             member: "SetCredential",
-            signature: "ih",
+            signature: "iaya{sv}",
+            isSensitive: true,
             timeout: timeout
         ) { (writer) throws(DBusError) in
             try writer.write(credentialType)
             try writer.write(secret)
+            try writer.write(options)
         }
         return try reply.read("b") { (reader) throws(DBusError) in
             try reader.read(Bool.self)

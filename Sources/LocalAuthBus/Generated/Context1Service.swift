@@ -1,6 +1,5 @@
 // Made by dbus-codegen from dbus/org.localauth.Context1.xml. Do not edit.
 public import DBus
-public import Linux
 
 /// A context: evaluations that remember what the person has proved already.
 ///
@@ -102,20 +101,21 @@ public protocol Context1Service: AnyObject {
 
     /// Gives the context a secret that it would ask for otherwise.
     ///
-    /// `credentialType`: 0 application password, -3 smart-card PIN. `secret` is a memfd sealed with
-    /// F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW, at most 64 KiB; the bytes never are message
-    /// data. Off the system bus it may be the reading end of a pipe, as in
-    /// `org.localauth.Keychain1`; the credential is set when the reply comes.
+    /// `credentialType`: 0 application password, -3 smart-card PIN. `secret` has at most 64 KiB.
+    ///
+    /// Options: `sealed` (b, default false: `secret` is sealed to `Keychain1.SealingKey`, as
+    /// `org.localauth.Keychain1` says).
     ///
     /// Result: whether the credential is set now; false for another type and after Invalidate.
     ///
-    /// Errors: `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor;
+    /// Errors: `org.freedesktop.DBus.Error.InvalidArgs` for a sealed secret that does not open;
     /// `LimitsExceeded` for a larger secret.
     ///
-    /// Source: R31, R37.
+    /// Source: R31, R37, L32.
     func setCredential(
         credentialType: Int32,
-        secret: OwnedDescriptor,
+        secret: [UInt8],
+        options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool>
 
@@ -378,15 +378,17 @@ public struct Context1Interface: ServedInterface {
     }
 
     private func setCredential(_ call: IncomingCall) throws(DBusError) {
-        let input = try call.read("ih") { (reader) throws(DBusError) in
+        let input = try call.read("iaya{sv}") { (reader) throws(DBusError) in
             (
                 credentialType: try reader.read(Int32.self),
-                secret: try reader.read(OwnedDescriptor.self)
+                secret: try reader.read([UInt8].self),
+                options: try reader.read([String: Variant].self)
             )
         }
         let answer = try service.setCredential(
             credentialType: input.credentialType,
             secret: input.secret,
+            options: input.options,
             call: call
         )
         call.answer(answer, "b") { (value, writer) throws(DBusError) in
@@ -453,9 +455,9 @@ public struct Context1Signals {
     /// - `fallback-available`
     /// - `confirmation-required`
     /// - `passcode-required` (`cause` s: `boot`, `hours`, `hours-with-biometry`, `remote`,
-    ///   `damaged`, `required`, `lockout`, `attempts`, `fallback`, `sensor-failed` (none looks any
-    ///   more), `delay-over`, `verifier-failed`, `application-password`, `access-control`, or a
-    ///   sentence of RequirePasscode)
+    ///   `program`, `damaged`, `lockout`, `attempts`, `fallback`, `sensor-failed` (no sensor looks
+    ///   any more), `verifier-failed`, `delay-over`, `application-password` or `access-control`;
+    ///   `text` s, only with cause `remote`: the administrator's words)
     /// - `passcode-rejected` (`attempts-left` u; `delay` t, the milliseconds in which no passcode
     ///   is taken, where too many were wrong)
     ///

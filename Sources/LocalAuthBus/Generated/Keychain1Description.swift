@@ -18,18 +18,25 @@ extension Keychain1Interface {
     public nonisolated static let description = InterfaceDescription(
         name: Keychain1.interface,
         methods: [
-            "Add": .init(name: "Add", input: "a{sv}ha{sv}a{sv}", output: "s"),
+            "Add": .init(name: "Add", input: "a{sv}aya{sv}a{sv}", output: "s", isSensitive: true),
             "Search": .init(name: "Search", input: "a{sv}a{sv}", output: "aa{sv}"),
-            "Read": .init(name: "Read", input: "shsa{sv}", output: ""),
+            "Read": .init(name: "Read", input: "ssa{sv}", output: "ay", isSensitive: true),
             "Update": .init(name: "Update", input: "sa{sv}a{sv}", output: ""),
-            "SetSecret": .init(name: "SetSecret", input: "sha{sv}", output: ""),
+            "SetSecret": .init(name: "SetSecret", input: "saya{sv}", output: "", isSensitive: true),
             "Delete": .init(name: "Delete", input: "as", output: "u"),
             "CreateKey": .init(name: "CreateKey", input: "a{sv}a{sv}a{sv}", output: "say"),
             "Sign": .init(name: "Sign", input: "ssaysa{sv}", output: "ay"),
-            "Decrypt": .init(name: "Decrypt", input: "ssayhsa{sv}", output: ""),
-            "KeyExchange": .init(name: "KeyExchange", input: "ssayhsa{sv}", output: ""),
+            "Decrypt": .init(name: "Decrypt", input: "ssaysa{sv}", output: "ay", isSensitive: true),
+            "KeyExchange": .init(
+                name: "KeyExchange",
+                input: "ssaysa{sv}",
+                output: "ay",
+                isSensitive: true
+            ),
         ],
-        properties: [],
+        properties: [
+            .init(name: "SealingKey", signature: "ay", isWritable: false, change: .constant)
+        ],
         introspection: introspection
     )
 }
@@ -37,18 +44,21 @@ extension Keychain1Interface {
 private let introspection = """
     <interface name="org.localauth.Keychain1">
       <annotation name="org.gtk.GDBus.DocString" value="Secrets and keys that open only to the \
-    person they belong to.&#10;&#10;Items belong to the caller's user; items of a sandboxed app \
-    whose identity a trusted party vouches for also belong to that app (there is no such party \
-    yet). Secrets are never message data: whoever receives one makes a SOCK_SEQPACKET pair and \
-    hands over the other end, and a secret for the daemon comes as a memfd sealed with \
-    F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW, at most 64 KiB.&#10;&#10;Where the bus is not the \
-    system's, a secret for the daemon may also be the reading end of an unnamed pipe, for \
-    languages that make no memfd. It is read to its end, which has to come within 5 s: close every \
-    writing end. Whoever monitors that bus can read a secret in a pipe as well as one in a memfd, \
-    and may take it away before the daemon reads it.&#10;&#10;Attributes:&#10;- `class` (s, \
-    `genp`, `inet` or `keys`)&#10;- `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, `sdmn`, \
-    `ptcl`, `atyp`, `path`, `agrp`, `vwht` (s)&#10;- `gena`, `atag` (ay)&#10;- `port`, `type`, \
-    `crtr` (u)&#10;- `invi`, `nega`, `sync` (b; an item without `sync` is found by `sync` \
+    person they belong to.&#10;&#10;Items belong to the caller's user. A sandboxed app with a \
+    `sandbox-id` sees, changes and deletes items of the access group `sandbox.` followed by that \
+    id, and no others; a sandboxed caller without an id gets \
+    `org.freedesktop.DBus.Error.AccessDenied`. Programs outside sandboxes see all items of their \
+    user, and make or move none in such a group (AccessDenied).&#10;&#10;A secret is a byte array \
+    of at most 64 KiB, plain or sealed. Sealing is HPKE (RFC 9180): base mode, DHKEM(X25519, \
+    HKDF-SHA256), HKDF-SHA256, AES-256-GCM, info `org.localauth.Keychain1`, aad the caller's \
+    unique bus name. A sealed value is `enc` (32 bytes) followed by the ciphertext (16 bytes \
+    longer than the secret).&#10;&#10;To the daemon: the option `sealed` (b) says that the value \
+    is sealed to the property SealingKey. From the daemon: the option `seal-to` (ay, 32 bytes, the \
+    caller's X25519 public key) has the reply sealed to that key. A plain secret lies in the bus's \
+    memory for a moment; on the system bus only root can monitor.&#10;&#10;Attributes:&#10;- \
+    `class` (s, `genp`, `inet` or `keys`)&#10;- `svce`, `acct`, `labl`, `desc`, `icmt`, `srvr`, \
+    `sdmn`, `ptcl`, `atyp`, `path`, `agrp`, `vwht` (s)&#10;- `gena`, `atag` (ay)&#10;- `port`, \
+    `type`, `crtr` (u)&#10;- `invi`, `nega`, `sync` (b; an item without `sync` is found by `sync` \
     false)&#10;- `form` (s): a note of the client, which the service doesn't read&#10;- of keys: \
     `klbl` (ay), `kcls`, `bsiz`, `esiz` (u), `sdat`, `edat` (x), `tkid` (s), `encr`, `decr`, \
     `drve`, `sign`, `vrfy`, `wrap`, `unwp`, `perm`, `sens`, `extr` (b); a key that is made here \
@@ -74,7 +84,7 @@ private let introspection = """
     else 64 and 256, together with what is asked of other interfaces.&#10;&#10;Errors map to \
     OSStatus: Duplicate -25299, NotFound -25300, AuthFailed -25293, InteractionNotAllowed -25308, \
     UserCanceled -128, Parameter -50, Decode -26275, NotAvailable -25291.&#10;&#10;Source: R35, \
-    R36, R60 to R71, L8, L18."/>
+    R36, R60 to R71, L8, L18, L32, L36."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Keychain1.Error.Duplicate&#10; org.localauth.Keychain1.Error.NotFound&#10; \
     org.localauth.Keychain1.Error.AuthFailed&#10; \
@@ -82,23 +92,24 @@ private let introspection = """
     org.localauth.Keychain1.Error.UserCanceled&#10; org.localauth.Keychain1.Error.Parameter&#10; \
     org.localauth.Keychain1.Error.Decode&#10; org.localauth.Keychain1.Error.NotAvailable"/>
       <method name="Add">
+        <annotation name="org.localauth.Sensitive" value="true"/>
         <annotation name="org.gtk.GDBus.DocString" value="Stores a secret, without a prompt; the \
-    reply is the id of the item.&#10;&#10;`secret` is a sealed memfd, or a pipe as above, of at \
-    most 64 KiB; it may be empty.&#10;&#10;Options: `context` (o, gives the application password \
-    of an item with that flag); `replaces` (s, the id of an item of the caller, which the new item \
-    replaces in one change: if the new one can't be stored, the old one stays as it is; both may \
-    have the same primary key); `in-place` (b, default false, only with `replaces`: the new item \
-    has the id of that one); `created` (x, Unix seconds, the `cdat` of the item; now); \
-    `key-material` (b, default false: the secret is that of a key which the caller has; `class` is \
-    `keys`, and the item is read and changed as any other secret; Sign, Decrypt and KeyExchange \
-    don't use it).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when another item \
-    with this primary key exists; `NotFound` when the one to replace isn't there; `Parameter` for \
-    attributes or flags that don't go together; `NotAvailable` for `akpu` without a passcode; \
-    `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded` for \
-    a larger secret or more than 20000 items a user (configurable).&#10;&#10;Source: R60 to R66, \
-    R69, R70, L18."/>
+    reply is the id of the item.&#10;&#10;`secret` has at most 64 KiB, and 48 bytes more where it \
+    is sealed; it may be empty.&#10;&#10;Options: `sealed` (b, default false); `context` (o, gives \
+    the application password of an item with that flag); `replaces` (s, the id of an item of the \
+    caller, which the new item replaces in one change: if the new one can't be stored, the old one \
+    stays as it is; both may have the same primary key); `in-place` (b, default false, only with \
+    `replaces`: the new item has the id of that one); `created` (x, Unix seconds, the `cdat` of \
+    the item; now); `key-material` (b, default false: the secret is that of a key which the caller \
+    has; `class` is `keys`, and the item is read and changed as any other secret; Sign, Decrypt \
+    and KeyExchange don't use it).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate` when \
+    another item with this primary key exists; `NotFound` when the one to replace isn't there; \
+    `Parameter` for attributes or flags that don't go together, and for a sealed secret that does \
+    not open; `NotAvailable` for `akpu` without a passcode; \
+    `org.freedesktop.DBus.Error.LimitsExceeded` for a larger secret or more than 20000 items a \
+    user (configurable).&#10;&#10;Source: R60 to R66, R69, R70, L18."/>
         <arg name="attributes" type="a{sv}" direction="in"/>
-        <arg name="secret" type="h" direction="in"/>
+        <arg name="secret" type="ay" direction="in"/>
         <arg name="accessControl" type="a{sv}" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
         <arg name="id" type="s" direction="out"/>
@@ -117,24 +128,23 @@ private let introspection = """
         <arg name="items" type="aa{sv}" direction="out"/>
       </method>
       <method name="Read">
+        <annotation name="org.localauth.Sensitive" value="true"/>
         <annotation name="org.localauth.Timeout" value="none"/>
-        <annotation name="org.gtk.GDBus.DocString" value="Sends the secret of an item as one \
-    packet into the receiver, before the reply.&#10;&#10;Prompts when the item needs it. An empty \
-    secret is a reply without a packet. `receiver` is the far end of a SOCK_SEQPACKET pair that \
-    the caller made.&#10;&#10;Options: `context` (o, an evaluated context), and those of \
-    Context1.Evaluate but for `fallback-title`: `timeout`, `interaction-not-allowed`, \
-    `cancel-title`, `reuse-duration`, `sensors`, `minimum-strength`, `require-confirmation`, \
-    `parent-window`, `activation-token`; `requester` (a{sv}, as in \
+        <annotation name="org.gtk.GDBus.DocString" value="Returns the secret of an item. Prompts \
+    when the item needs it.&#10;&#10;Options: `seal-to` (ay, as above); `context` (o, an evaluated \
+    context), and those of Context1.Evaluate but for `fallback-title`: `timeout`, \
+    `interaction-not-allowed`, `cancel-title`, `reuse-duration`, `sensors`, `minimum-strength`, \
+    `require-confirmation`, `parent-window`, `activation-token`; `requester` (a{sv}, as in \
     Context1.EvaluateAccessControl).&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound` \
     (also for an item of `biometryCurrentSet` after a change of the enrolment), `AuthFailed` (no \
     match, lockout, no usable biometry, an invalid context, a wrong application password), \
-    `UserCanceled` (also for a deadline), `InteractionNotAllowed`, `Decode`, `NotAvailable`; \
-    `org.freedesktop.DBus.Error.InvalidArgs` for a closed or full receiver; \
-    `LimitsExceeded`.&#10;&#10;Source: R35, R36, R66 to R68, R71."/>
+    `UserCanceled` (also for a deadline), `InteractionNotAllowed`, `Decode`, `NotAvailable`, \
+    `Parameter` for a `seal-to` that is no key, before any prompt; \
+    `org.freedesktop.DBus.Error.LimitsExceeded`.&#10;&#10;Source: R35, R36, R66 to R68, R71."/>
         <arg name="id" type="s" direction="in"/>
-        <arg name="receiver" type="h" direction="in"/>
         <arg name="reason" type="s" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
+        <arg name="secret" type="ay" direction="out"/>
       </method>
       <method name="Update">
         <annotation name="org.gtk.GDBus.DocString" value="Changes attributes of an item, without a \
@@ -148,16 +158,17 @@ private let introspection = """
         <arg name="options" type="a{sv}" direction="in"/>
       </method>
       <method name="SetSecret">
+        <annotation name="org.localauth.Sensitive" value="true"/>
         <annotation name="org.gtk.GDBus.DocString" value="Replaces the secret of an item, without \
-    a prompt.&#10;&#10;`secret` is a sealed memfd, or a pipe as above, of at most 64 KiB; it may \
-    be empty.&#10;&#10;Options: `context` (o, gives the application password of an item with that \
-    flag); `attributes` (a{sv}, changed as by Update, in one change with the secret: both or \
-    neither).&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound`, `AuthFailed`, \
-    `Parameter`, `NotAvailable`, `Duplicate` when the new primary key is taken; \
-    `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; \
-    `LimitsExceeded`.&#10;&#10;Source: R66, L18."/>
+    a prompt.&#10;&#10;`secret` has at most 64 KiB, and 48 bytes more where it is sealed; it may \
+    be empty.&#10;&#10;Options: `sealed` (b, default false); `context` (o, gives the application \
+    password of an item with that flag); `attributes` (a{sv}, changed as by Update, in one change \
+    with the secret: both or neither).&#10;&#10;Errors: `org.localauth.Keychain1.Error.NotFound`, \
+    `AuthFailed`, `Parameter` (also for a sealed secret that does not open), `NotAvailable`, \
+    `Duplicate` when the new primary key is taken; \
+    `org.freedesktop.DBus.Error.LimitsExceeded`.&#10;&#10;Source: R66, L18."/>
         <arg name="id" type="s" direction="in"/>
-        <arg name="secret" type="h" direction="in"/>
+        <arg name="secret" type="ay" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
       </method>
       <method name="Delete">
@@ -169,13 +180,14 @@ private let introspection = """
       </method>
       <method name="CreateKey">
         <annotation name="org.gtk.GDBus.DocString" value="Makes a P-256 key whose private half \
-    never leaves the daemon.&#10;&#10;`publicKey` is the X9.63 point, uncompressed (65 bytes). An \
-    empty `klbl` becomes its SHA-1: then the key is another one than any with the same \
-    tag.&#10;&#10;Options: `context` (o, gives the application password of a key with that flag) · \
-    `temporary` (b, default false: the key is deleted when the caller leaves the bus, and Search \
-    doesn't find it, until Update is told to `keep` it; one stays if the service ends \
-    first).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate`, `Parameter`, \
-    `NotAvailable`; `org.freedesktop.DBus.Error.LimitsExceeded`.&#10;&#10;Source: R66, L18."/>
+    never leaves the daemon.&#10;&#10;`class` may be absent, or is `keys`. `publicKey` is the \
+    X9.63 point, uncompressed (65 bytes). An empty `klbl` becomes its SHA-1: then the key is \
+    another one than any with the same tag.&#10;&#10;Options: `context` (o, gives the application \
+    password of a key with that flag) · `temporary` (b, default false: the key is deleted when the \
+    caller leaves the bus, and Search doesn't find it, until Update is told to `keep` it; one \
+    stays if the service ends first).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Duplicate`, \
+    `Parameter`, `NotAvailable`; `org.freedesktop.DBus.Error.LimitsExceeded`.&#10;&#10;Source: \
+    R66, L18."/>
         <arg name="attributes" type="a{sv}" direction="in"/>
         <arg name="accessControl" type="a{sv}" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
@@ -201,42 +213,48 @@ private let introspection = """
         <arg name="signature" type="ay" direction="out"/>
       </method>
       <method name="Decrypt">
+        <annotation name="org.localauth.Sensitive" value="true"/>
         <annotation name="org.localauth.Timeout" value="none"/>
-        <annotation name="org.gtk.GDBus.DocString" value="Decrypts with a key and sends the plain \
-    text as one packet into the receiver.&#10;&#10;`algorithm` is \
-    `ecies-cofactor-x963-sha256-aesgcm`: ECIES, cofactor, X9.63 with SHA-256, AES-GCM with a \
-    variable IV. `data` is the sender's X9.63 point (65 bytes), the encrypted bytes and a tag of \
-    16 bytes; that point is the shared info of the key derivation, whose 32 bytes are the AES key \
-    and the IV, 16 each. `receiver` as in Read.&#10;&#10;Options: `context` (o, an evaluated \
-    context), and those of Context1.Evaluate but for `fallback-title`: `timeout`, \
-    `interaction-not-allowed`, `cancel-title`, `reuse-duration`, `sensors`, `minimum-strength`, \
-    `require-confirmation`, `parent-window`, `activation-token`; `requester` (a{sv}, as in \
-    Context1.EvaluateAccessControl).&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter` \
-    for an unknown algorithm; `Decode` for data that doesn't decrypt; else those of \
-    Read.&#10;&#10;Source: R66."/>
+        <annotation name="org.gtk.GDBus.DocString" value="Decrypts with a key and returns the \
+    plain text.&#10;&#10;`algorithm` is `ecies-cofactor-x963-sha256-aesgcm`: ECIES, cofactor, \
+    X9.63 with SHA-256, AES-GCM with a variable IV. `data` is the sender's X9.63 point (65 bytes), \
+    the encrypted bytes and a tag of 16 bytes; that point is the shared info of the key \
+    derivation, whose 32 bytes are the AES key and the IV, 16 each.&#10;&#10;Options: `seal-to` \
+    (ay, as above); `context` (o, an evaluated context), and those of Context1.Evaluate but for \
+    `fallback-title`: `timeout`, `interaction-not-allowed`, `cancel-title`, `reuse-duration`, \
+    `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`; \
+    `requester` (a{sv}, as in Context1.EvaluateAccessControl).&#10;&#10;Errors: \
+    `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm; `Decode` for data that \
+    doesn't decrypt; else those of Read.&#10;&#10;Source: R66."/>
         <arg name="id" type="s" direction="in"/>
         <arg name="algorithm" type="s" direction="in"/>
         <arg name="data" type="ay" direction="in"/>
-        <arg name="receiver" type="h" direction="in"/>
         <arg name="reason" type="s" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
+        <arg name="plaintext" type="ay" direction="out"/>
       </method>
       <method name="KeyExchange">
+        <annotation name="org.localauth.Sensitive" value="true"/>
         <annotation name="org.localauth.Timeout" value="none"/>
         <annotation name="org.gtk.GDBus.DocString" value="Agrees on a secret with another key and \
-    sends it as one packet into the receiver.&#10;&#10;`algorithm` is `ecdh` or \
-    `ecdh-x963-sha256`; `publicKey` is the other side's X9.63 point. `receiver` as in \
-    Read.&#10;&#10;Options:&#10;- `shared-info` (ay, default empty), with `ecdh-x963-sha256`&#10;- \
-    `size` (u, bytes of the secret, 1 to 1024, default 32), with `ecdh-x963-sha256`&#10;- those of \
-    Read&#10;&#10;Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm, a \
-    size out of range or a point that is not on the curve; else those of Read.&#10;&#10;Source: \
-    R66."/>
+    returns it.&#10;&#10;`algorithm` is `ecdh` or `ecdh-x963-sha256`; `publicKey` is the other \
+    side's X9.63 point.&#10;&#10;Options:&#10;- `shared-info` (ay, default empty), with \
+    `ecdh-x963-sha256`&#10;- `size` (u, bytes of the secret, 1 to 1024, default 32), with \
+    `ecdh-x963-sha256`&#10;- those of Read&#10;&#10;Errors: \
+    `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm, a size out of range or a \
+    point that is not on the curve; else those of Read.&#10;&#10;Source: R66."/>
         <arg name="id" type="s" direction="in"/>
         <arg name="algorithm" type="s" direction="in"/>
         <arg name="publicKey" type="ay" direction="in"/>
-        <arg name="receiver" type="h" direction="in"/>
         <arg name="reason" type="s" direction="in"/>
         <arg name="options" type="a{sv}" direction="in"/>
+        <arg name="sharedSecret" type="ay" direction="out"/>
       </method>
+      <property name="SealingKey" type="ay" access="read">
+        <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="const"/>
+        <annotation name="org.gtk.GDBus.DocString" value="The daemon's public key, an X25519 point \
+    of 32 bytes, new at each start of the daemon.&#10;&#10;Secrets for the daemon are sealed to \
+    it: Add, SetSecret, SetCredential and SubmitPassword.&#10;&#10;Source: L32."/>
+      </property>
     </interface>
     """

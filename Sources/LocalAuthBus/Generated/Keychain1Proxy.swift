@@ -1,6 +1,5 @@
 // Made by dbus-codegen from dbus/org.localauth.Keychain1.xml. Do not edit.
 public import DBus
-public import Linux
 
 /// Calls `org.localauth.Keychain1` of one object; the docs are at `Keychain1Service`.
 @BusActor
@@ -26,7 +25,7 @@ public struct Keychain1Proxy: Sendable {
     /// Stores a secret, without a prompt; the reply is the id of the item.
     public func add(
         attributes: [String: Variant],
-        secret: OwnedDescriptor,
+        secret: [UInt8],
         accessControl: [String: Variant],
         options: [String: Variant],
         timeout: Duration? = nil
@@ -36,7 +35,8 @@ public struct Keychain1Proxy: Sendable {
             path: path,
             interface: Self.interface,
             member: "Add",
-            signature: "a{sv}ha{sv}a{sv}",
+            signature: "a{sv}aya{sv}a{sv}",
+            isSensitive: true,
             timeout: timeout
         ) { (writer) throws(DBusError) in
             try writer.write(attributes)
@@ -71,72 +71,28 @@ public struct Keychain1Proxy: Sendable {
         }
     }
 
-    /// Sends the secret of an item as one packet into the receiver, before the reply.
+    /// Returns the secret of an item.
     public func read(
         id: String,
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         timeout: Duration? = Connection.noTimeout
-    ) async throws(DBusError) {
+    ) async throws(DBusError) -> [UInt8] {
         let reply = try await connection.call(
             to: destination,
             path: path,
             interface: Self.interface,
             member: "Read",
-            signature: "shsa{sv}",
+            signature: "ssa{sv}",
+            isSensitive: true,
             timeout: timeout
         ) { (writer) throws(DBusError) in
             try writer.write(id)
-            try writer.write(receiver)
             try writer.write(reason)
             try writer.write(options)
         }
-        try reply.read("") { (_) throws(DBusError) in }
-    }
-
-    /// Sends `Read` and asks for no reply.
-    public func sendRead(
-        id: String,
-        receiver: OwnedDescriptor,
-        reason: String,
-        options: [String: Variant]
-    ) {
-        connection.send(
-            to: destination,
-            path: path,
-            interface: Self.interface,
-            member: "Read",
-            signature: "shsa{sv}"
-        ) { (writer) throws(DBusError) in
-            try writer.write(id)
-            try writer.write(receiver)
-            try writer.write(reason)
-            try writer.write(options)
-        }
-    }
-
-    /// Starts `Read`, which is on its way when this returns: our copies of its descriptors can be
-    /// closed before the reply comes.
-    public func startRead(
-        id: String,
-        receiver: OwnedDescriptor,
-        reason: String,
-        options: [String: Variant],
-        timeout: Duration? = Connection.noTimeout
-    ) throws(DBusError) -> PendingCall {
-        try connection.startCall(
-            to: destination,
-            path: path,
-            interface: Self.interface,
-            member: "Read",
-            signature: "shsa{sv}",
-            timeout: timeout
-        ) { (writer) throws(DBusError) in
-            try writer.write(id)
-            try writer.write(receiver)
-            try writer.write(reason)
-            try writer.write(options)
+        return try reply.read("ay") { (reader) throws(DBusError) in
+            try reader.read([UInt8].self)
         }
     }
 
@@ -180,7 +136,7 @@ public struct Keychain1Proxy: Sendable {
     /// Replaces the secret of an item, without a prompt.
     public func setSecret(
         id: String,
-        secret: OwnedDescriptor,
+        secret: [UInt8],
         options: [String: Variant],
         timeout: Duration? = nil
     ) async throws(DBusError) {
@@ -189,7 +145,8 @@ public struct Keychain1Proxy: Sendable {
             path: path,
             interface: Self.interface,
             member: "SetSecret",
-            signature: "sha{sv}",
+            signature: "saya{sv}",
+            isSensitive: true,
             timeout: timeout
         ) { (writer) throws(DBusError) in
             try writer.write(id)
@@ -200,35 +157,14 @@ public struct Keychain1Proxy: Sendable {
     }
 
     /// Sends `SetSecret` and asks for no reply.
-    public func sendSetSecret(id: String, secret: OwnedDescriptor, options: [String: Variant]) {
+    public func sendSetSecret(id: String, secret: [UInt8], options: [String: Variant]) {
         connection.send(
             to: destination,
             path: path,
             interface: Self.interface,
             member: "SetSecret",
-            signature: "sha{sv}"
-        ) { (writer) throws(DBusError) in
-            try writer.write(id)
-            try writer.write(secret)
-            try writer.write(options)
-        }
-    }
-
-    /// Starts `SetSecret`, which is on its way when this returns: our copies of its descriptors can
-    /// be closed before the reply comes.
-    public func startSetSecret(
-        id: String,
-        secret: OwnedDescriptor,
-        options: [String: Variant],
-        timeout: Duration? = nil
-    ) throws(DBusError) -> PendingCall {
-        try connection.startCall(
-            to: destination,
-            path: path,
-            interface: Self.interface,
-            member: "SetSecret",
-            signature: "sha{sv}",
-            timeout: timeout
+            signature: "saya{sv}",
+            isSensitive: true
         ) { (writer) throws(DBusError) in
             try writer.write(id)
             try writer.write(secret)
@@ -305,165 +241,100 @@ public struct Keychain1Proxy: Sendable {
         }
     }
 
-    /// Decrypts with a key and sends the plain text as one packet into the receiver.
+    /// Decrypts with a key and returns the plain text.
     public func decrypt(
         id: String,
         algorithm: String,
         data: [UInt8],
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         timeout: Duration? = Connection.noTimeout
-    ) async throws(DBusError) {
+    ) async throws(DBusError) -> [UInt8] {
         let reply = try await connection.call(
             to: destination,
             path: path,
             interface: Self.interface,
             member: "Decrypt",
-            signature: "ssayhsa{sv}",
+            signature: "ssaysa{sv}",
+            isSensitive: true,
             timeout: timeout
         ) { (writer) throws(DBusError) in
             try writer.write(id)
             try writer.write(algorithm)
             try writer.write(data)
-            try writer.write(receiver)
             try writer.write(reason)
             try writer.write(options)
         }
-        try reply.read("") { (_) throws(DBusError) in }
-    }
-
-    /// Sends `Decrypt` and asks for no reply.
-    public func sendDecrypt(
-        id: String,
-        algorithm: String,
-        data: [UInt8],
-        receiver: OwnedDescriptor,
-        reason: String,
-        options: [String: Variant]
-    ) {
-        connection.send(
-            to: destination,
-            path: path,
-            interface: Self.interface,
-            member: "Decrypt",
-            signature: "ssayhsa{sv}"
-        ) { (writer) throws(DBusError) in
-            try writer.write(id)
-            try writer.write(algorithm)
-            try writer.write(data)
-            try writer.write(receiver)
-            try writer.write(reason)
-            try writer.write(options)
+        return try reply.read("ay") { (reader) throws(DBusError) in
+            try reader.read([UInt8].self)
         }
     }
 
-    /// Starts `Decrypt`, which is on its way when this returns: our copies of its descriptors can
-    /// be closed before the reply comes.
-    public func startDecrypt(
-        id: String,
-        algorithm: String,
-        data: [UInt8],
-        receiver: OwnedDescriptor,
-        reason: String,
-        options: [String: Variant],
-        timeout: Duration? = Connection.noTimeout
-    ) throws(DBusError) -> PendingCall {
-        try connection.startCall(
-            to: destination,
-            path: path,
-            interface: Self.interface,
-            member: "Decrypt",
-            signature: "ssayhsa{sv}",
-            timeout: timeout
-        ) { (writer) throws(DBusError) in
-            try writer.write(id)
-            try writer.write(algorithm)
-            try writer.write(data)
-            try writer.write(receiver)
-            try writer.write(reason)
-            try writer.write(options)
-        }
-    }
-
-    /// Agrees on a secret with another key and sends it as one packet into the receiver.
+    /// Agrees on a secret with another key and returns it.
     public func keyExchange(
         id: String,
         algorithm: String,
         publicKey: [UInt8],
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         timeout: Duration? = Connection.noTimeout
-    ) async throws(DBusError) {
+    ) async throws(DBusError) -> [UInt8] {
         let reply = try await connection.call(
             to: destination,
             path: path,
             interface: Self.interface,
             member: "KeyExchange",
-            signature: "ssayhsa{sv}",
+            signature: "ssaysa{sv}",
+            isSensitive: true,
             timeout: timeout
         ) { (writer) throws(DBusError) in
             try writer.write(id)
             try writer.write(algorithm)
             try writer.write(publicKey)
-            try writer.write(receiver)
             try writer.write(reason)
             try writer.write(options)
         }
-        try reply.read("") { (_) throws(DBusError) in }
-    }
-
-    /// Sends `KeyExchange` and asks for no reply.
-    public func sendKeyExchange(
-        id: String,
-        algorithm: String,
-        publicKey: [UInt8],
-        receiver: OwnedDescriptor,
-        reason: String,
-        options: [String: Variant]
-    ) {
-        connection.send(
-            to: destination,
-            path: path,
-            interface: Self.interface,
-            member: "KeyExchange",
-            signature: "ssayhsa{sv}"
-        ) { (writer) throws(DBusError) in
-            try writer.write(id)
-            try writer.write(algorithm)
-            try writer.write(publicKey)
-            try writer.write(receiver)
-            try writer.write(reason)
-            try writer.write(options)
+        return try reply.read("ay") { (reader) throws(DBusError) in
+            try reader.read([UInt8].self)
         }
     }
 
-    /// Starts `KeyExchange`, which is on its way when this returns: our copies of its descriptors
-    /// can be closed before the reply comes.
-    public func startKeyExchange(
-        id: String,
-        algorithm: String,
-        publicKey: [UInt8],
-        receiver: OwnedDescriptor,
-        reason: String,
-        options: [String: Variant],
-        timeout: Duration? = Connection.noTimeout
-    ) throws(DBusError) -> PendingCall {
-        try connection.startCall(
-            to: destination,
-            path: path,
-            interface: Self.interface,
-            member: "KeyExchange",
-            signature: "ssayhsa{sv}",
+    /// The daemon's public key, an X25519 point of 32 bytes, new at each start of the daemon.
+    public func sealingKey() async throws(DBusError) -> [UInt8] {
+        try await connection.property(
+            "SealingKey",
+            of: Self.interface,
+            at: path,
+            on: destination,
+            as: [UInt8].self
+        )
+    }
+
+    /// All properties with their present values.
+    public func properties(timeout: Duration? = nil) async throws(DBusError) -> [String: Variant] {
+        try await connection.properties(
+            of: Self.interface,
+            at: path,
+            on: destination,
             timeout: timeout
-        ) { (writer) throws(DBusError) in
-            try writer.write(id)
-            try writer.write(algorithm)
-            try writer.write(publicKey)
-            try writer.write(receiver)
-            try writer.write(reason)
-            try writer.write(options)
-        }
+        )
+    }
+
+    /// Tells what properties have changed, with the new values of some.
+    ///
+    /// The sender is a unique name; where it is left out, `destination` must be one. Without
+    /// `broadcast` only what is sent to this connection by name is told.
+    public func onPropertiesChanged(
+        sender: String? = nil,
+        broadcast: Bool = true,
+        _ body: @escaping @BusActor (_ changed: [String: Variant], _ invalidated: [String]) -> Void
+    ) -> EventSource {
+        connection.onPropertiesChanged(
+            of: Self.interface,
+            at: path,
+            sender: sender ?? destination,
+            broadcast: broadcast,
+            body
+        )
     }
 }

@@ -1,19 +1,22 @@
 // Made by dbus-codegen from dbus/org.localauth.Keychain1.xml. Do not edit.
 public import DBus
-public import Linux
 
 /// Secrets and keys that open only to the person they belong to.
 ///
-/// Items belong to the caller's user; items of a sandboxed app whose identity a trusted party
-/// vouches for also belong to that app (there is no such party yet). Secrets are never message
-/// data: whoever receives one makes a SOCK_SEQPACKET pair and hands over the other end, and a
-/// secret for the daemon comes as a memfd sealed with F_SEAL_WRITE, F_SEAL_SHRINK and F_SEAL_GROW,
-/// at most 64 KiB.
+/// Items belong to the caller's user. A sandboxed app with a `sandbox-id` sees, changes and deletes
+/// items of the access group `sandbox.` followed by that id, and no others; a sandboxed caller
+/// without an id gets `org.freedesktop.DBus.Error.AccessDenied`. Programs outside sandboxes see all
+/// items of their user, and make or move none in such a group (AccessDenied).
 ///
-/// Where the bus is not the system's, a secret for the daemon may also be the reading end of an
-/// unnamed pipe, for languages that make no memfd. It is read to its end, which has to come within
-/// 5 s: close every writing end. Whoever monitors that bus can read a secret in a pipe as well as
-/// one in a memfd, and may take it away before the daemon reads it.
+/// A secret is a byte array of at most 64 KiB, plain or sealed. Sealing is HPKE (RFC 9180): base
+/// mode, DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM, info `org.localauth.Keychain1`, aad
+/// the caller's unique bus name. A sealed value is `enc` (32 bytes) followed by the ciphertext (16
+/// bytes longer than the secret).
+///
+/// To the daemon: the option `sealed` (b) says that the value is sealed to the property SealingKey.
+/// From the daemon: the option `seal-to` (ay, 32 bytes, the caller's X25519 public key) has the
+/// reply sealed to that key. A plain secret lies in the bus's memory for a moment; on the system
+/// bus only root can monitor.
 ///
 /// Attributes:
 /// - `class` (s, `genp`, `inet` or `keys`)
@@ -58,31 +61,32 @@ public import Linux
 /// InteractionNotAllowed -25308, UserCanceled -128, Parameter -50, Decode -26275, NotAvailable
 /// -25291.
 ///
-/// Source: R35, R36, R60 to R71, L8, L18.
+/// Source: R35, R36, R60 to R71, L8, L18, L32, L36.
 @BusActor
 public protocol Keychain1Service: AnyObject {
     /// Stores a secret, without a prompt; the reply is the id of the item.
     ///
-    /// `secret` is a sealed memfd, or a pipe as above, of at most 64 KiB; it may be empty.
+    /// `secret` has at most 64 KiB, and 48 bytes more where it is sealed; it may be empty.
     ///
-    /// Options: `context` (o, gives the application password of an item with that flag); `replaces`
-    /// (s, the id of an item of the caller, which the new item replaces in one change: if the new
-    /// one can't be stored, the old one stays as it is; both may have the same primary key);
-    /// `in-place` (b, default false, only with `replaces`: the new item has the id of that one);
-    /// `created` (x, Unix seconds, the `cdat` of the item; now); `key-material` (b, default false:
-    /// the secret is that of a key which the caller has; `class` is `keys`, and the item is read
-    /// and changed as any other secret; Sign, Decrypt and KeyExchange don't use it).
+    /// Options: `sealed` (b, default false); `context` (o, gives the application password of an
+    /// item with that flag); `replaces` (s, the id of an item of the caller, which the new item
+    /// replaces in one change: if the new one can't be stored, the old one stays as it is; both may
+    /// have the same primary key); `in-place` (b, default false, only with `replaces`: the new item
+    /// has the id of that one); `created` (x, Unix seconds, the `cdat` of the item; now);
+    /// `key-material` (b, default false: the secret is that of a key which the caller has; `class`
+    /// is `keys`, and the item is read and changed as any other secret; Sign, Decrypt and
+    /// KeyExchange don't use it).
     ///
     /// Errors: `org.localauth.Keychain1.Error.Duplicate` when another item with this primary key
     /// exists; `NotFound` when the one to replace isn't there; `Parameter` for attributes or flags
-    /// that don't go together; `NotAvailable` for `akpu` without a passcode;
-    /// `org.freedesktop.DBus.Error.InvalidArgs` for a wrong kind of descriptor; `LimitsExceeded`
-    /// for a larger secret or more than 20000 items a user (configurable).
+    /// that don't go together, and for a sealed secret that does not open; `NotAvailable` for
+    /// `akpu` without a passcode; `org.freedesktop.DBus.Error.LimitsExceeded` for a larger secret
+    /// or more than 20000 items a user (configurable).
     ///
     /// Source: R60 to R66, R69, R70, L18.
     func add(
         attributes: [String: Variant],
-        secret: OwnedDescriptor,
+        secret: [UInt8],
         accessControl: [String: Variant],
         options: [String: Variant],
         call: IncomingCall
@@ -107,30 +111,29 @@ public protocol Keychain1Service: AnyObject {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[[String: Variant]]>
 
-    /// Sends the secret of an item as one packet into the receiver, before the reply.
+    /// Returns the secret of an item.
     ///
-    /// Prompts when the item needs it. An empty secret is a reply without a packet. `receiver` is
-    /// the far end of a SOCK_SEQPACKET pair that the caller made.
+    /// Prompts when the item needs it.
     ///
-    /// Options: `context` (o, an evaluated context), and those of Context1.Evaluate but for
-    /// `fallback-title`: `timeout`, `interaction-not-allowed`, `cancel-title`, `reuse-duration`,
-    /// `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`;
-    /// `requester` (a{sv}, as in Context1.EvaluateAccessControl).
+    /// Options: `seal-to` (ay, as above); `context` (o, an evaluated context), and those of
+    /// Context1.Evaluate but for `fallback-title`: `timeout`, `interaction-not-allowed`,
+    /// `cancel-title`, `reuse-duration`, `sensors`, `minimum-strength`, `require-confirmation`,
+    /// `parent-window`, `activation-token`; `requester` (a{sv}, as in
+    /// Context1.EvaluateAccessControl).
     ///
     /// Errors: `org.localauth.Keychain1.Error.NotFound` (also for an item of `biometryCurrentSet`
     /// after a change of the enrolment), `AuthFailed` (no match, lockout, no usable biometry, an
     /// invalid context, a wrong application password), `UserCanceled` (also for a deadline),
-    /// `InteractionNotAllowed`, `Decode`, `NotAvailable`; `org.freedesktop.DBus.Error.InvalidArgs`
-    /// for a closed or full receiver; `LimitsExceeded`.
+    /// `InteractionNotAllowed`, `Decode`, `NotAvailable`, `Parameter` for a `seal-to` that is no
+    /// key, before any prompt; `org.freedesktop.DBus.Error.LimitsExceeded`.
     ///
     /// Source: R35, R36, R66 to R68, R71.
     func read(
         id: String,
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void>
+    ) throws(DBusError) -> Answer<[UInt8]>
 
     /// Changes attributes of an item, without a prompt.
     ///
@@ -152,19 +155,20 @@ public protocol Keychain1Service: AnyObject {
 
     /// Replaces the secret of an item, without a prompt.
     ///
-    /// `secret` is a sealed memfd, or a pipe as above, of at most 64 KiB; it may be empty.
+    /// `secret` has at most 64 KiB, and 48 bytes more where it is sealed; it may be empty.
     ///
-    /// Options: `context` (o, gives the application password of an item with that flag);
-    /// `attributes` (a{sv}, changed as by Update, in one change with the secret: both or neither).
+    /// Options: `sealed` (b, default false); `context` (o, gives the application password of an
+    /// item with that flag); `attributes` (a{sv}, changed as by Update, in one change with the
+    /// secret: both or neither).
     ///
-    /// Errors: `org.localauth.Keychain1.Error.NotFound`, `AuthFailed`, `Parameter`, `NotAvailable`,
-    /// `Duplicate` when the new primary key is taken; `org.freedesktop.DBus.Error.InvalidArgs` for
-    /// a wrong kind of descriptor; `LimitsExceeded`.
+    /// Errors: `org.localauth.Keychain1.Error.NotFound`, `AuthFailed`, `Parameter` (also for a
+    /// sealed secret that does not open), `NotAvailable`, `Duplicate` when the new primary key is
+    /// taken; `org.freedesktop.DBus.Error.LimitsExceeded`.
     ///
     /// Source: R66, L18.
     func setSecret(
         id: String,
-        secret: OwnedDescriptor,
+        secret: [UInt8],
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void>
@@ -178,8 +182,9 @@ public protocol Keychain1Service: AnyObject {
 
     /// Makes a P-256 key whose private half never leaves the daemon.
     ///
-    /// `publicKey` is the X9.63 point, uncompressed (65 bytes). An empty `klbl` becomes its SHA-1:
-    /// then the key is another one than any with the same tag.
+    /// `class` may be absent, or is `keys`. `publicKey` is the X9.63 point, uncompressed (65
+    /// bytes). An empty `klbl` becomes its SHA-1: then the key is another one than any with the
+    /// same tag.
     ///
     /// Options: `context` (o, gives the application password of a key with that flag) · `temporary`
     /// (b, default false: the key is deleted when the caller leaves the bus, and Search doesn't
@@ -219,17 +224,18 @@ public protocol Keychain1Service: AnyObject {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[UInt8]>
 
-    /// Decrypts with a key and sends the plain text as one packet into the receiver.
+    /// Decrypts with a key and returns the plain text.
     ///
     /// `algorithm` is `ecies-cofactor-x963-sha256-aesgcm`: ECIES, cofactor, X9.63 with SHA-256,
     /// AES-GCM with a variable IV. `data` is the sender's X9.63 point (65 bytes), the encrypted
     /// bytes and a tag of 16 bytes; that point is the shared info of the key derivation, whose 32
-    /// bytes are the AES key and the IV, 16 each. `receiver` as in Read.
+    /// bytes are the AES key and the IV, 16 each.
     ///
-    /// Options: `context` (o, an evaluated context), and those of Context1.Evaluate but for
-    /// `fallback-title`: `timeout`, `interaction-not-allowed`, `cancel-title`, `reuse-duration`,
-    /// `sensors`, `minimum-strength`, `require-confirmation`, `parent-window`, `activation-token`;
-    /// `requester` (a{sv}, as in Context1.EvaluateAccessControl).
+    /// Options: `seal-to` (ay, as above); `context` (o, an evaluated context), and those of
+    /// Context1.Evaluate but for `fallback-title`: `timeout`, `interaction-not-allowed`,
+    /// `cancel-title`, `reuse-duration`, `sensors`, `minimum-strength`, `require-confirmation`,
+    /// `parent-window`, `activation-token`; `requester` (a{sv}, as in
+    /// Context1.EvaluateAccessControl).
     ///
     /// Errors: `org.localauth.Keychain1.Error.Parameter` for an unknown algorithm; `Decode` for
     /// data that doesn't decrypt; else those of Read.
@@ -239,16 +245,14 @@ public protocol Keychain1Service: AnyObject {
         id: String,
         algorithm: String,
         data: [UInt8],
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void>
+    ) throws(DBusError) -> Answer<[UInt8]>
 
-    /// Agrees on a secret with another key and sends it as one packet into the receiver.
+    /// Agrees on a secret with another key and returns it.
     ///
     /// `algorithm` is `ecdh` or `ecdh-x963-sha256`; `publicKey` is the other side's X9.63 point.
-    /// `receiver` as in Read.
     ///
     /// Options:
     /// - `shared-info` (ay, default empty), with `ecdh-x963-sha256`
@@ -263,11 +267,17 @@ public protocol Keychain1Service: AnyObject {
         id: String,
         algorithm: String,
         publicKey: [UInt8],
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void>
+    ) throws(DBusError) -> Answer<[UInt8]>
+
+    /// The daemon's public key, an X25519 point of 32 bytes, new at each start of the daemon.
+    ///
+    /// Secrets for the daemon are sealed to it: Add, SetSecret, SetCredential and SubmitPassword.
+    ///
+    /// Source: L32.
+    func sealingKey(for peer: Peer?) throws(DBusError) -> [UInt8]
 }
 
 /// Serves `org.localauth.Keychain1` by a `Keychain1Service`, which it keeps.
@@ -302,7 +312,10 @@ public struct Keychain1Interface: ServedInterface {
         for peer: Peer?,
         into writer: inout MessageWriter
     ) throws(DBusError) {
-        throw DBusError(.unknownProperty, "There is no such property.")
+        switch property {
+        case "SealingKey": try writer.write(service.sealingKey(for: peer))
+        default: throw DBusError(.unknownProperty, "There is no such property.")
+        }
     }
 
     /// Reads the new value of a property and hands it to the service.
@@ -315,10 +328,10 @@ public struct Keychain1Interface: ServedInterface {
     }
 
     private func add(_ call: IncomingCall) throws(DBusError) {
-        let input = try call.read("a{sv}ha{sv}a{sv}") { (reader) throws(DBusError) in
+        let input = try call.read("a{sv}aya{sv}a{sv}") { (reader) throws(DBusError) in
             (
                 attributes: try reader.read([String: Variant].self),
-                secret: try reader.read(OwnedDescriptor.self),
+                secret: try reader.read([UInt8].self),
                 accessControl: try reader.read([String: Variant].self),
                 options: try reader.read([String: Variant].self)
             )
@@ -349,22 +362,22 @@ public struct Keychain1Interface: ServedInterface {
     }
 
     private func read(_ call: IncomingCall) throws(DBusError) {
-        let input = try call.read("shsa{sv}") { (reader) throws(DBusError) in
+        let input = try call.read("ssa{sv}") { (reader) throws(DBusError) in
             (
                 id: try reader.read(String.self),
-                receiver: try reader.read(OwnedDescriptor.self),
                 reason: try reader.read(String.self),
                 options: try reader.read([String: Variant].self)
             )
         }
         let answer = try service.read(
             id: input.id,
-            receiver: input.receiver,
             reason: input.reason,
             options: input.options,
             call: call
         )
-        call.answer(answer, "") { (_, _) throws(DBusError) in }
+        call.answer(answer, "ay") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
     }
 
     private func update(_ call: IncomingCall) throws(DBusError) {
@@ -385,10 +398,10 @@ public struct Keychain1Interface: ServedInterface {
     }
 
     private func setSecret(_ call: IncomingCall) throws(DBusError) {
-        let input = try call.read("sha{sv}") { (reader) throws(DBusError) in
+        let input = try call.read("saya{sv}") { (reader) throws(DBusError) in
             (
                 id: try reader.read(String.self),
-                secret: try reader.read(OwnedDescriptor.self),
+                secret: try reader.read([UInt8].self),
                 options: try reader.read([String: Variant].self)
             )
         }
@@ -455,12 +468,11 @@ public struct Keychain1Interface: ServedInterface {
     }
 
     private func decrypt(_ call: IncomingCall) throws(DBusError) {
-        let input = try call.read("ssayhsa{sv}") { (reader) throws(DBusError) in
+        let input = try call.read("ssaysa{sv}") { (reader) throws(DBusError) in
             (
                 id: try reader.read(String.self),
                 algorithm: try reader.read(String.self),
                 data: try reader.read([UInt8].self),
-                receiver: try reader.read(OwnedDescriptor.self),
                 reason: try reader.read(String.self),
                 options: try reader.read([String: Variant].self)
             )
@@ -469,21 +481,21 @@ public struct Keychain1Interface: ServedInterface {
             id: input.id,
             algorithm: input.algorithm,
             data: input.data,
-            receiver: input.receiver,
             reason: input.reason,
             options: input.options,
             call: call
         )
-        call.answer(answer, "") { (_, _) throws(DBusError) in }
+        call.answer(answer, "ay") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
     }
 
     private func keyExchange(_ call: IncomingCall) throws(DBusError) {
-        let input = try call.read("ssayhsa{sv}") { (reader) throws(DBusError) in
+        let input = try call.read("ssaysa{sv}") { (reader) throws(DBusError) in
             (
                 id: try reader.read(String.self),
                 algorithm: try reader.read(String.self),
                 publicKey: try reader.read([UInt8].self),
-                receiver: try reader.read(OwnedDescriptor.self),
                 reason: try reader.read(String.self),
                 options: try reader.read([String: Variant].self)
             )
@@ -492,11 +504,12 @@ public struct Keychain1Interface: ServedInterface {
             id: input.id,
             algorithm: input.algorithm,
             publicKey: input.publicKey,
-            receiver: input.receiver,
             reason: input.reason,
             options: input.options,
             call: call
         )
-        call.answer(answer, "") { (_, _) throws(DBusError) in }
+        call.answer(answer, "ay") { (value, writer) throws(DBusError) in
+            try writer.write(value)
+        }
     }
 }

@@ -20,19 +20,21 @@ extension Passcode1Interface {
         methods: [
             "IsSet": .init(name: "IsSet", input: "u", output: "b"),
             "IsRemoved": .init(name: "IsRemoved", input: "u", output: "b"),
-            "Verify": .init(name: "Verify", input: "uh", output: "b"),
+            "Verify": .init(name: "Verify", input: "usay", output: "b", isSensitive: true),
         ],
-        properties: [],
+        properties: [
+            .init(name: "SealingKey", signature: "ay", isWritable: false, change: .constant)
+        ],
         introspection: introspection
     )
 }
 
 private let introspection = """
     <interface name="org.localauth.Passcode1">
-      <annotation name="org.gtk.GDBus.DocString" value="The passcode verifier: asks PAM, so that \
-    the daemon never holds a passcode.&#10;&#10;Its methods answer the daemon only: other callers \
-    get `org.freedesktop.DBus.Error.AccessDenied`. A verifier that is not root answers an error \
-    for another user.&#10;&#10;Source: R5, L10."/>
+      <annotation name="org.gtk.GDBus.DocString" value="The password verifier: asks PAM, so that \
+    the daemon never reads a password of a login.&#10;&#10;Methods answer the daemon only: other \
+    callers get `org.freedesktop.DBus.Error.AccessDenied`. A verifier that is not root answers an \
+    error for another user.&#10;&#10;Source: R5, L10, L32."/>
       <annotation name="org.localauth.Errors" value="&#10; \
     org.localauth.Passcode1.Error.Canceled&#10; org.localauth.Passcode1.Error.Failed"/>
       <method name="IsSet">
@@ -57,18 +59,21 @@ private let introspection = """
         <arg name="isRemoved" type="b" direction="out"/>
       </method>
       <method name="Verify">
-        <annotation name="org.gtk.GDBus.DocString" value="Reads one passcode from a socket and \
-    says whether it is right.&#10;&#10;`socket` is the daemon's end of the SOCK_SEQPACKET pair of \
-    a prompt, with one packet waiting; the verifier waits no longer than 1 s for it, and no longer \
-    than 30 s for PAM. False is a wrong passcode (PAM_AUTH_ERR, PAM_MAXTRIES), or a packet that \
-    PAM could never take: empty, with a NUL, or longer than 512 bytes. It is answered after the \
-    delay that PAM asks for. A user has one verification at a time; others wait for \
-    theirs.&#10;&#10;Errors, none of which is an attempt: `org.localauth.Passcode1.Error.Canceled` \
-    when no packet came; `Failed` when PAM gave no answer; \
-    `org.freedesktop.DBus.Error.LimitsExceeded` when too many wait, `AccessDenied`, `InvalidArgs` \
-    for another kind of descriptor.&#10;&#10;Source: R6, R8, L10."/>
+        <annotation name="org.localauth.Sensitive" value="true"/>
+        <annotation name="org.gtk.GDBus.DocString" value="Opens a sealed password and says whether \
+    PAM accepts it.&#10;&#10;`sealed` is HPKE (RFC 9180) for the property SealingKey: base mode, \
+    DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM, info `org.localauth.Passcode1`, aad the \
+    handle of the prompt. `enc` (32 bytes) comes first, then the ciphertext.&#10;&#10;False means \
+    a wrong password: PAM_AUTH_ERR, PAM_MAXTRIES, or a plaintext that PAM cannot take (with a NUL, \
+    or over 511 bytes). The answer to a wrong password waits as long as PAM asks for. A user has \
+    one verification at a time, and PAM has 30 s for it.&#10;&#10;Errors, none of which is an \
+    attempt: `org.freedesktop.DBus.Error.InvalidArgs` when `sealed` does not open, or opens to \
+    nothing; `org.localauth.Passcode1.Error.Failed` when PAM gave no answer; `Canceled` when the \
+    verifier is ending; `org.freedesktop.DBus.Error.LimitsExceeded` when too many checks wait; \
+    `AccessDenied`.&#10;&#10;Source: R6, R8, L10, L32."/>
         <arg name="uid" type="u" direction="in"/>
-        <arg name="socket" type="h" direction="in"/>
+        <arg name="prompt" type="s" direction="in"/>
+        <arg name="sealed" type="ay" direction="in"/>
         <arg name="isCorrect" type="b" direction="out"/>
       </method>
       <signal name="Changed">
@@ -81,5 +86,11 @@ private let introspection = """
     before it decides anything.&#10;&#10;Source: L11b."/>
         <arg name="uid" type="u"/>
       </signal>
+      <property name="SealingKey" type="ay" access="read">
+        <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="const"/>
+        <annotation name="org.gtk.GDBus.DocString" value="The verifier's public key, an X25519 \
+    point of 32 bytes. Prompts seal passwords to it.&#10;&#10;The key pair is new at each boot, \
+    and outlives a verifier that ends because it is idle.&#10;&#10;Source: L32."/>
+      </property>
     </interface>
     """

@@ -1,6 +1,5 @@
 // Made by dbus-codegen from dbus/org.localauth.Passcode1.xml. Do not edit.
 public import DBus
-public import Linux
 
 /// Calls `org.localauth.Passcode1` of one object; the docs are at `Passcode1Service`.
 @BusActor
@@ -57,10 +56,11 @@ public struct Passcode1Proxy: Sendable {
         }
     }
 
-    /// Reads one passcode from a socket and says whether it is right.
+    /// Opens a sealed password and says whether PAM accepts it.
     public func verify(
         uid: UInt32,
-        socket: OwnedDescriptor,
+        prompt: String,
+        sealed: [UInt8],
         timeout: Duration? = nil
     ) async throws(DBusError) -> Bool {
         let reply = try await connection.call(
@@ -68,15 +68,28 @@ public struct Passcode1Proxy: Sendable {
             path: path,
             interface: Self.interface,
             member: "Verify",
-            signature: "uh",
+            signature: "usay",
+            isSensitive: true,
             timeout: timeout
         ) { (writer) throws(DBusError) in
             try writer.write(uid)
-            try writer.write(socket)
+            try writer.write(prompt)
+            try writer.write(sealed)
         }
         return try reply.read("b") { (reader) throws(DBusError) in
             try reader.read(Bool.self)
         }
+    }
+
+    /// The verifier's public key, an X25519 point of 32 bytes.
+    public func sealingKey() async throws(DBusError) -> [UInt8] {
+        try await connection.property(
+            "SealingKey",
+            of: Self.interface,
+            at: path,
+            on: destination,
+            as: [UInt8].self
+        )
     }
 
     /// What IsSet says of a user may be another than before.
@@ -99,5 +112,33 @@ public struct Passcode1Proxy: Sendable {
             guard let values else { return }
             body(values)
         }
+    }
+
+    /// All properties with their present values.
+    public func properties(timeout: Duration? = nil) async throws(DBusError) -> [String: Variant] {
+        try await connection.properties(
+            of: Self.interface,
+            at: path,
+            on: destination,
+            timeout: timeout
+        )
+    }
+
+    /// Tells what properties have changed, with the new values of some.
+    ///
+    /// The sender is a unique name; where it is left out, `destination` must be one. Without
+    /// `broadcast` only what is sent to this connection by name is told.
+    public func onPropertiesChanged(
+        sender: String? = nil,
+        broadcast: Bool = true,
+        _ body: @escaping @BusActor (_ changed: [String: Variant], _ invalidated: [String]) -> Void
+    ) -> EventSource {
+        connection.onPropertiesChanged(
+            of: Self.interface,
+            at: path,
+            sender: sender ?? destination,
+            broadcast: broadcast,
+            body
+        )
     }
 }

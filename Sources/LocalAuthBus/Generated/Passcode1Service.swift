@@ -1,13 +1,12 @@
 // Made by dbus-codegen from dbus/org.localauth.Passcode1.xml. Do not edit.
 public import DBus
-public import Linux
 
-/// The passcode verifier: asks PAM, so that the daemon never holds a passcode.
+/// The password verifier: asks PAM, so that the daemon never reads a password of a login.
 ///
-/// Its methods answer the daemon only: other callers get `org.freedesktop.DBus.Error.AccessDenied`.
-/// A verifier that is not root answers an error for another user.
+/// Methods answer the daemon only: other callers get `org.freedesktop.DBus.Error.AccessDenied`. A
+/// verifier that is not root answers an error for another user.
 ///
-/// Source: R5, L10.
+/// Source: R5, L10, L32.
 @BusActor
 public protocol Passcode1Service: AnyObject {
     /// Says whether a user has a passcode.
@@ -38,24 +37,37 @@ public protocol Passcode1Service: AnyObject {
     /// Source: R69.
     func isRemoved(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool>
 
-    /// Reads one passcode from a socket and says whether it is right.
+    /// Opens a sealed password and says whether PAM accepts it.
     ///
-    /// `socket` is the daemon's end of the SOCK_SEQPACKET pair of a prompt, with one packet
-    /// waiting; the verifier waits no longer than 1 s for it, and no longer than 30 s for PAM.
-    /// False is a wrong passcode (PAM_AUTH_ERR, PAM_MAXTRIES), or a packet that PAM could never
-    /// take: empty, with a NUL, or longer than 512 bytes. It is answered after the delay that PAM
-    /// asks for. A user has one verification at a time; others wait for theirs.
+    /// `sealed` is HPKE (RFC 9180) for the property SealingKey: base mode, DHKEM(X25519,
+    /// HKDF-SHA256), HKDF-SHA256, AES-256-GCM, info `org.localauth.Passcode1`, aad the handle of
+    /// the prompt. `enc` (32 bytes) comes first, then the ciphertext.
     ///
-    /// Errors, none of which is an attempt: `org.localauth.Passcode1.Error.Canceled` when no packet
-    /// came; `Failed` when PAM gave no answer; `org.freedesktop.DBus.Error.LimitsExceeded` when too
-    /// many wait, `AccessDenied`, `InvalidArgs` for another kind of descriptor.
+    /// False means a wrong password: PAM_AUTH_ERR, PAM_MAXTRIES, or a plaintext that PAM cannot
+    /// take (with a NUL, or over 511 bytes). The answer to a wrong password waits as long as PAM
+    /// asks for. A user has one verification at a time, and PAM has 30 s for it.
     ///
-    /// Source: R6, R8, L10.
+    /// Errors, none of which is an attempt: `org.freedesktop.DBus.Error.InvalidArgs` when `sealed`
+    /// does not open, or opens to nothing; `org.localauth.Passcode1.Error.Failed` when PAM gave no
+    /// answer; `Canceled` when the verifier is ending; `org.freedesktop.DBus.Error.LimitsExceeded`
+    /// when too many checks wait; `AccessDenied`.
+    ///
+    /// Source: R6, R8, L10, L32.
     func verify(
         uid: UInt32,
-        socket: OwnedDescriptor,
+        prompt: String,
+        sealed: [UInt8],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool>
+
+    /// The verifier's public key, an X25519 point of 32 bytes.
+    ///
+    /// Prompts seal passwords to it.
+    ///
+    /// The key pair is new at each boot, and outlives a verifier that ends because it is idle.
+    ///
+    /// Source: L32.
+    func sealingKey(for peer: Peer?) throws(DBusError) -> [UInt8]
 }
 
 /// Serves `org.localauth.Passcode1` by a `Passcode1Service`, which it keeps.
@@ -83,7 +95,10 @@ public struct Passcode1Interface: ServedInterface {
         for peer: Peer?,
         into writer: inout MessageWriter
     ) throws(DBusError) {
-        throw DBusError(.unknownProperty, "There is no such property.")
+        switch property {
+        case "SealingKey": try writer.write(service.sealingKey(for: peer))
+        default: throw DBusError(.unknownProperty, "There is no such property.")
+        }
     }
 
     /// Reads the new value of a property and hands it to the service.
@@ -116,10 +131,19 @@ public struct Passcode1Interface: ServedInterface {
     }
 
     private func verify(_ call: IncomingCall) throws(DBusError) {
-        let input = try call.read("uh") { (reader) throws(DBusError) in
-            (uid: try reader.read(UInt32.self), socket: try reader.read(OwnedDescriptor.self))
+        let input = try call.read("usay") { (reader) throws(DBusError) in
+            (
+                uid: try reader.read(UInt32.self),
+                prompt: try reader.read(String.self),
+                sealed: try reader.read([UInt8].self)
+            )
         }
-        let answer = try service.verify(uid: input.uid, socket: input.socket, call: call)
+        let answer = try service.verify(
+            uid: input.uid,
+            prompt: input.prompt,
+            sealed: input.sealed,
+            call: call
+        )
         call.answer(answer, "b") { (value, writer) throws(DBusError) in
             try writer.write(value)
         }

@@ -1,7 +1,6 @@
 package import BusBench
 package import DBus
 import Glibc
-import Linux
 import LocalAuthBus
 
 /// How a suite starts a prompt, and acts as the person at it.
@@ -114,14 +113,18 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     /// The prompts that were begun and have not ended.
     private var begun: Set<String> = []
 
+    private static let password = Variant.string("application-password")
+
     /// What every prompt is about, unless a check says more.
-    package nonisolated static let details: [String: Variant] = [
-        "app-name": .string(""), "app-icon": .string(""), "app-verified": .bool(false),
-        "app-id": .string(""), "process": .string("checked"), "pid": .uint32(UInt32(getpid())),
-        "user": .string("jo"), "reason": .string("open the diary"), "policy": .uint32(2),
-        "stage": .string("passcode"), "biometry-types": .array(element: .uint32, []),
-        "sensors": .strings([]), "require-confirmation": .bool(false),
-    ]
+    var details: [String: Variant] {
+        [
+            "sandboxed": .bool(false), "pid": .uint32(UInt32(getpid())), "user": .string("jo"),
+            "reason": .string("open the diary"), "policy": .uint32(2),
+            "stage": .string("passcode"), "passcode-key": .bytes(desk.passcodeKey),
+            "biometry-types": .array(element: .uint32, []), "sensors": .strings([]),
+            "require-confirmation": .bool(false),
+        ]
+    }
 
     /// Starts it, and waits until it has registered.
     package init(_ fixture: PromptFixture) async throws {
@@ -200,7 +203,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         try await meet()
     }
 
-    /// The service goes, with its connection and its channels.
+    /// The service goes, with its connection.
     package func leave() {
         begun = []
         desk.connection.close()
@@ -225,13 +228,12 @@ package typealias PromptCheck = ContractCheck<PromptBench>
 
     /// Begins a prompt, and waits until it is up.
     ///
-    /// - Returns: its handle, which is also the name of its channel.
+    /// - Returns: its handle.
     package func begin(_ more: [String: Variant] = [:]) async throws -> String {
         let handle = desk.nextHandle()
-        let details = Self.details.merging(more) { $1 }
-        let theirs = try desk.open(handle)
-        try await desk.proxy()
-            .begin(prompt: handle, details: details, passcode: theirs, timeout: limit)
+        var details = details.merging(more) { $1 }
+        if details["stage"] == Self.password { details["passcode-key"] = nil }
+        try await desk.proxy().begin(prompt: handle, details: details, timeout: limit)
         begun.insert(handle)
         await settle()
         return handle
@@ -260,12 +262,14 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         await settle()
     }
 
-    /// Asks for an item's password, on a channel whose name is returned.
-    package func askPassword(_ handle: String) async throws -> String {
-        let name = handle + " password"
-        let detail = ["channel": Variant.descriptor(try desk.open(name))]
-        try await update(handle, "application-password-required", detail)
-        return name
+    /// Begins a prompt for an item's own password.
+    package func beginPassword() async throws -> String {
+        try await begin(["stage": Self.password])
+    }
+
+    /// Asks for an item's own password, in a prompt that is up.
+    package func askPassword(_ handle: String) async throws {
+        try await update(handle, "application-password-required")
     }
 
     /// Takes a prompt down.
@@ -299,10 +303,14 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         }
     }
 
-    /// Types a passcode, and waits for it on a channel.
-    package func type(_ text: String, on channel: String) async throws {
-        let packet = PromptAct.packet(channel: channel, Array(text.utf8), isOwn: true)
-        try await act(.type(text), until: packet)
+    /// Types a password of the login, and waits until it arrives.
+    package func type(_ text: String, in handle: String) async throws {
+        try await act(.type(text), until: .passcode(handle, Array(text.utf8)))
+    }
+
+    /// Types an item's own password, and waits until it arrives.
+    package func typePassword(_ text: String, in handle: String) async throws {
+        try await act(.type(text), until: .password(handle, Array(text.utf8)))
     }
 
     /// Types on a terminal on which nothing is asked, and waits until that is shown there.
@@ -355,7 +363,6 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         for _ in 0..<2 {
             try? await desk.proxy().end(prompt: "none", outcome: "system", timeout: limit)
         }
-        desk.receiveAll()
         terminal.look()
     }
 }

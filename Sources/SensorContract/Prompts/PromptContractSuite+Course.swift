@@ -16,22 +16,6 @@ extension PromptContractSuite {
             try expect(shown.contains(name), "\(name), which is the program, got \(shown)")
         },
         PromptCheck(
-            "A name that nobody vouches for is not taken from what the app says",
-            .asking("A name is shown alone only where `app-verified` is set")
-        ) { bench in
-            let name: [String: Variant] = [
-                "app-name": .string("Bank of Trust"), "process": .string("bank"),
-            ]
-            let handle = try await bench.begin(name)
-            let program = ownName
-            let shown = try await bench.shown()
-            try expect(shown.contains(program), "\(program) beside the name, got \(shown)")
-            try await bench.finish(handle)
-            _ = try await bench.begin(name.merging(["app-verified": .bool(true)]) { $1 })
-            let next = try await bench.shown()
-            try expect(next.contains("Bank of Trust"), "the name, got \(next)")
-        },
-        PromptCheck(
             "On whose behalf a program says that it asks is shown beside the program",
             .asking("Where `requester` is set, it shows that name beside the program's")
         ) { bench in
@@ -44,7 +28,7 @@ extension PromptContractSuite {
             }
         },
         PromptCheck(
-            "What happens is shown: a miss, a hint, a rejected passcode, the end",
+            "What happens is shown: a miss, a hint, a wrong password, the end",
             .prompt("Update", "Tells what happens while a prompt is up.")
         ) { bench in
             let handle = try await bench.beginLooking(policy: 2)
@@ -98,7 +82,7 @@ extension PromptContractSuite {
             )
             try await bench.actInVain(.type("early"))
             try await bench.update(handle, "passcode-required", ["cause": .string("delay-over")])
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
         },
         PromptCheck("Each outcome ends a prompt, also one that is newer than it", .over) { bench in
             let outcomes = ["success", "failed", "canceled", "fallback", "lockout", "system"]
@@ -117,27 +101,24 @@ extension PromptContractSuite {
                 try expect(acts.isEmpty, "nothing after the end, got \(Array(acts))")
             }
             let handle = try await bench.begin()
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
         },
         PromptCheck("A second prompt waits for the first, or is refused", .queue) { bench in
             let first = try await bench.begin()
             guard let second = try? await bench.begin() else {
-                return try await bench.type(secret, on: first)
+                return try await bench.type(secret, in: first)
             }
             try await bench.act(.type(secret))
             let bytes = Array(secret.utf8)
-            let packets = [first, second]
-                .map {
-                    PromptAct.packet(channel: $0, bytes, isOwn: true)
-                }
-            let got = try await bench.desk.acts.first("a packet", within: bench.limit * 2) {
-                packets.contains($0)
+            let sent = [first, second].map { PromptAct.passcode($0, bytes) }
+            let got = try await bench.desk.acts.first("a password", within: bench.limit * 2) {
+                sent.contains($0)
             }
-            let (shown, other) = got == packets[0] ? (first, second) : (second, first)
+            let (shown, other) = got == sent[0] ? (first, second) : (second, first)
             try await bench.finish(shown)
-            try await bench.type("another", on: other)
-            let acts = bench.desk.acts.seen.count { packets.contains($0) }
-            try expect(acts == 1, "the passcode once, got \(bench.desk.acts.seen)")
+            try await bench.type("another", in: other)
+            let acts = bench.desk.acts.seen.count { sent.contains($0) }
+            try expect(acts == 1, "the password once, got \(bench.desk.acts.seen)")
         },
         PromptCheck("A prompt that waits ends without the one that is shown", .queue) { bench in
             let first = try await bench.begin()
@@ -145,10 +126,47 @@ extension PromptContractSuite {
                 throw NotApplicable("it refuses a second prompt")
             }
             try await bench.finish(second, "canceled")
-            try await bench.type(secret, on: first)
+            try await bench.type(secret, in: first)
             try await bench.finish(first)
             let third = try await bench.begin()
             try await bench.act(.cancel, until: .cancel(third))
+        },
+    ]
+
+    /// Whose name a prompt shows (L33).
+    static let nameChecks = [
+        PromptCheck("A sandboxed app is shown with its name, as a sandboxed app", .names) { bench in
+            _ = try await bench.begin([
+                "sandboxed": .bool(true), "sandbox-id": .string("org.example.Bank"),
+                "app-name": .string("Bank of Trust"), "app-icon": .string("org.example.Bank"),
+                "app-id": .string("org.example.Bank"),
+            ])
+            let shown = try await bench.shown()
+            for text in ["Bank of Trust", "sandboxed app"] {
+                try expect(shown.contains(text), "\(text), got \(shown)")
+            }
+        },
+        PromptCheck("A sandboxed app without a name is shown with none", .names) { bench in
+            _ = try await bench.begin(["sandboxed": .bool(true)])
+            let shown = try await bench.shown()
+            try expect(shown.lowercased().contains("a sandboxed app"), "these words, got \(shown)")
+            let name = ownName
+            try expect(!shown.contains(name), "no name of a program, got \(shown)")
+        },
+        PromptCheck("A program whose file cannot be shown is called so", .names) { bench in
+            let folder = try TemporaryFolder()
+            defer { folder.remove() }
+            let file = folder.path + "/bank-of-trust"
+            // Copied by another process: one that is started meanwhile would have it open.
+            let copied = try ChildProcess.run(["/usr/bin/install", "/bin/sleep", file]).status
+            try expect(copied == 0, "a program")
+            let program = try ChildProcess([file, "600"])
+            unlink(file)
+            _ = try await bench.begin(["pid": .uint32(UInt32(program.pid))])
+            let shown = try await bench.shown()
+            await program.end()
+            try expect(shown.contains("hides what it is"), "these words, got \(shown)")
+            try expect(!shown.contains("bank-of-trust"), "no name of a program, got \(shown)")
         },
     ]
 

@@ -1,7 +1,5 @@
 import BusBench
 import DBus
-import Glibc
-import Linux
 import LocalAuthBus
 
 extension PromptContractSuite {
@@ -38,7 +36,7 @@ extension PromptContractSuite {
         },
         PromptCheck(
             "A text without an end is cut",
-            .prompt("Begin", "stripped and at most 512 characters")
+            .prompt("Begin", "untrusted display text of at most 512 characters")
         ) { bench in
             let begun = try await bench.shown().count
             let handle = try await bench.begin(texts(String(repeating: "long ", count: 20_000)))
@@ -54,11 +52,12 @@ extension PromptContractSuite {
                 "colour": .string("red"), "many": .strings(["a"]), "": .uint32(1),
             ])
             try await bench.update(handle, "dance", ["steps": .uint32(3)])
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
         },
         PromptCheck("Details of other types, or none, are an error or nothing", .goesOn) { bench in
             let keys = [
-                "reason", "stage", "policy", "app-name", "fallback-title", "pid", "sensors",
+                "reason", "stage", "policy", "sandbox-id", "fallback-title", "pid", "sensors",
+                "passcode-key",
             ]
             for key in keys {
                 for value: Variant in [.double(1), .strings(["a"]), .bool(true)] {
@@ -106,23 +105,19 @@ extension PromptContractSuite {
                 try? await bench.update(other, "success")
                 try? await bench.finish(other)
             }
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
         },
         PromptCheck("A handle that is in use begins no second prompt", .goesOn) { bench in
             let handle = try await bench.begin()
-            let other = try bench.desk.open("other")
             let proxy = try bench.desk.proxy()
             try await expectRefusal("Begin") {
-                let details = PromptBench.details
-                let limit = bench.limit
                 try await proxy.begin(
                     prompt: handle,
-                    details: details,
-                    passcode: other,
-                    timeout: limit
+                    details: bench.details,
+                    timeout: bench.limit
                 )
             }
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
         },
         PromptCheck("A thousand events are taken, and so is the end behind them", .goesOn) {
             bench in
@@ -143,9 +138,7 @@ extension PromptContractSuite {
             let agent = try bench.desk.proxy()
             let proxy = Agent1Proxy(stranger, destination: agent.destination, path: agent.path)
             try await expectError(.accessDenied, of: "a stranger's Begin") {
-                let (details, end) = (PromptBench.details, try bench.desk.open("stranger"))
-                let limit = bench.limit
-                try await proxy.begin(prompt: "1", details: details, passcode: end, timeout: limit)
+                try await proxy.begin(prompt: "1", details: bench.details, timeout: bench.limit)
             }
             try await expectError(.accessDenied, of: "a stranger's Update") {
                 let kind = "confirmation-required"
@@ -159,19 +152,19 @@ extension PromptContractSuite {
             try await expectError(.accessDenied, of: "a stranger's End") {
                 try await proxy.end(prompt: handle, outcome: "success", timeout: bench.limit)
             }
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
         },
     ]
 
     /// Every text that a prompt is begun with.
     private static func texts(_ text: String) -> [String: Variant] {
         let keys = [
-            "app-name", "app-icon", "app-id", "process", "user", "cancel-title", "parent-window",
-            "fallback-title", "activation-token", "reason", "requester",
+            "app-name", "app-icon", "app-id", "sandbox-id", "user", "cancel-title",
+            "parent-window", "fallback-title", "activation-token", "reason", "requester",
         ]
         var details = Dictionary(uniqueKeysWithValues: keys.map { ($0, Variant.string(text)) })
         details["sensors"] = .strings([text, text])
-        details["pid"] = .uint32(0)
+        details["sandboxed"] = .bool(true)
         return details
     }
 
@@ -183,6 +176,7 @@ extension PromptContractSuite {
             ("sensor-busy", ["sensor": text, "by": text]), ("hint", ["hint": text]),
             ("no-match", ["attempts-left": .uint32(.max)]), ("fallback-available", [:]),
             ("passcode-required", ["cause": text]),
+            ("passcode-required", ["cause": .string("remote"), "text": text]),
             ("passcode-rejected", ["attempts-left": .uint32(.max)]),
         ]
     }
@@ -192,10 +186,10 @@ extension PromptContractSuite {
         try await bench.finish(handle)
     }
 
-    /// Fails unless a passcode can still be asked for.
+    /// Fails unless a password can still be asked for.
     @BusActor static func expectGoesOn(_ bench: PromptBench) async throws {
         let handle = try await bench.begin()
-        try await bench.type(secret, on: handle)
+        try await bench.type(secret, in: handle)
         try await bench.finish(handle)
     }
 }

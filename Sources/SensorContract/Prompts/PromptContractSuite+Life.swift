@@ -1,101 +1,9 @@
 import BusBench
 import DBus
 import Glibc
-import Linux
 import LocalAuthBus
 
 extension PromptContractSuite {
-    /// What it makes of the channel.
-    static let channelChecks = [
-        PromptCheck("A passcode goes into nothing but a socket that keeps packets", .itsChannel) {
-            bench in
-            let proxy = try bench.desk.proxy()
-            var pipe: [Int32] = [-1, -1]
-            try expect(Glibc.pipe(&pipe) == 0, "a pipe")
-            let reading = OwnedDescriptor(adopting: pipe[0])
-            let writing = OwnedDescriptor(adopting: pipe[1])
-            let (stream, far) = try streamPair()
-            for (name, end) in [("a pipe", writing), ("a stream", far)] {
-                try await expectRefusal("Begin with \(name)") {
-                    let handle = bench.desk.nextHandle()
-                    let details = PromptBench.details
-                    let limit = bench.limit
-                    try await proxy.begin(
-                        prompt: handle,
-                        details: details,
-                        passcode: end,
-                        timeout: limit
-                    )
-                }
-            }
-            try await bench.actInVain(.type(secret))
-            for (name, end) in [("a pipe", reading), ("a stream", stream)] {
-                var ready = pollfd(fd: end.rawValue, events: Int16(POLLIN), revents: 0)
-                try expect(poll(&ready, 1, 0) == 0, "nothing in \(name)")
-            }
-            try await expectGoesOn(bench)
-        },
-        PromptCheck(
-            "A channel that the service has closed doesn't end it",
-            .asking("A channel that is closed or full stops it from nothing else.")
-        ) { bench in
-            let handle = try await bench.begin()
-            bench.desk.close(handle)
-            try await bench.act(.type(secret))
-            try await bench.finish(handle)
-            try await expectGoesOn(bench)
-        },
-        PromptCheck(
-            "A channel that is full doesn't hang it",
-            .asking("A channel that is closed or full stops it from nothing else.")
-        ) { bench in
-            let handle = bench.desk.nextHandle()
-            let (ours, theirs) = try SocketPair.make()
-            let byte: [UInt8] = [0]
-            while send(theirs.rawValue, byte, 1, Int32(MSG_DONTWAIT)) == 1 {}
-            try await bench.desk.proxy()
-                .begin(
-                    prompt: handle,
-                    details: PromptBench.details,
-                    passcode: theirs,
-                    timeout: bench.limit
-                )
-            await bench.settle()
-            try await bench.act(.type(secret))
-            try await bench.finish(handle)
-            try await expectGoesOn(bench)
-            withExtendedLifetime(ours) {}
-        },
-        PromptCheck(
-            "It keeps no descriptor of a prompt that is over",
-            .asking(
-                "After End it submits nothing of that prompt any more, and closes its channels."
-            )
-        ) { bench in
-            let folder = "/proc/\(try await bench.process())/fd"
-            for _ in 0..<4 { try await expectGoesOn(bench) }
-            let before = TemporaryFolder.names(in: folder).count
-            for _ in 0..<24 {
-                let handle = try await bench.begin()
-                _ = try await bench.askPassword(handle)
-                try await bench.finish(handle)
-                let loose = try bench.desk.proxy()
-                let end = try bench.desk.open("loose")
-                try? await loose.update(
-                    prompt: "none",
-                    kind: "application-password-required",
-                    detail: ["channel": .descriptor(end)],
-                    timeout: bench.limit
-                )
-            }
-            // Some languages close what is left only now and then.
-            try await eventually("\(before) descriptors again") {
-                await bench.settle()
-                return TemporaryFolder.names(in: folder).count < before + 12
-            }
-        },
-    ]
-
     /// How it comes, goes and comes back.
     static let lifeChecks = [
         PromptCheck(
@@ -179,10 +87,10 @@ extension PromptContractSuite {
             let limit = bench.fixture.patience
             let status = try await bench.program.exitStatus(within: limit)
             try expect(status == 0, "status 0, got \(status)")
-            let packets = bench.desk.acts.seen.filter {
-                if case .packet = $0 { true } else { false }
+            let secrets = bench.desk.acts.seen.filter {
+                if case .passcode = $0 { true } else { false }
             }
-            try expect(packets.isEmpty, "no passcode, got \(packets)")
+            try expect(secrets.isEmpty, "no password, got \(secrets)")
         },
         PromptCheck(
             "Killed while it asks it starts again, and asks again",

@@ -7,22 +7,32 @@ import Glibc
 package enum PromptContractSuite {
     /// All checks; each one gets a bus, a terminal and a process of its own.
     package static let checks: [PromptCheck] =
-        passcodeChecks + offerChecks + cancelChecks + passwordChecks + courseChecks + hostileChecks
-        + channelChecks + lifeChecks
+        passcodeChecks + offerChecks + cancelChecks + passwordChecks + courseChecks + nameChecks
+        + hostileChecks + lifeChecks
 }
 
 /// Lines that several checks come from.
 extension ContractLine {
-    static let packet = prompt("Begin", "one packet is one passcode attempt")
+    static let sealed = service(
+        "SubmitPasscode",
+        "`sealed` is HPKE for the `passcode-key` of Begin"
+    )
+    static let attempt = service("SubmitPasscode", "Each accepted call is one attempt.")
     static let pressed = service(
         "SubmitCancel",
         "Tells that the person pressed the cancel button of a prompt."
     )
     static let offered = asking("A fallback and a confirmation count only while they are on offer.")
-    static let ownPassword = prompt(
-        "Update",
-        "from then on the answer is the app's own password and goes to that channel"
+    static let ownPassword = service(
+        "SubmitPassword",
+        "`password` is sealed to `Keychain1.SealingKey`, with the agent's unique bus name as aad"
     )
+    static let stages = prompt(
+        "Update",
+        "from now on only SubmitPassword is taken, and the agent drops what was typed so far"
+    )
+    static let refused = asking("If the service refuses a password, the person can type it again.")
+    static let names = asking("The prompt never shows what a process calls itself")
     static let over = asking("After End it submits nothing of that prompt any more")
     static let queue = asking("A second prompt may begin before the first has ended")
     static let plain = asking("Whatever stands in a text is shown as text")
@@ -30,7 +40,6 @@ extension ContractLine {
     static let strangers = asking(
         "It listens to the owner of `org.localauth.Authentication1` alone"
     )
-    static let itsChannel = asking("It refuses a channel that isn't a `SOCK_SEQPACKET` socket")
     static let returns = asking("registers with each service that comes")
     static let endsAtTerm = asking("It ends with status 0 within a second of SIGTERM")
 }
@@ -39,34 +48,35 @@ extension ContractLine {
 let secret = "correct horse"
 
 extension PromptContractSuite {
-    /// How a passcode reaches the service.
+    /// How a password of the login reaches the verifier.
     static let passcodeChecks = [
-        PromptCheck("A passcode is one packet on the prompt's channel, from its process", .packet) {
-            bench in
+        PromptCheck("A password is sealed to the verifier, for its prompt", .sealed) { bench in
             let handle = try await bench.begin()
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
             try await bench.finish(handle)
         },
-        PromptCheck("A passcode is sent as it was typed, in UTF-8", .packet) { bench in
+        PromptCheck("A password is sent as it was typed, in UTF-8", .sealed) { bench in
             let handle = try await bench.begin()
-            try await bench.type("pässwörd 密码 '\"$;%s", on: handle)
+            try await bench.type("pässwörd 密码 '\"$;%s", in: handle)
             try await bench.finish(handle)
         },
         PromptCheck(
-            "A passcode crosses no bus",
-            .prompt("a passcode goes through the descriptor of Begin and never crosses the bus")
+            "No password crosses the bus unsealed",
+            .asking("No password crosses the bus unsealed.")
         ) { bench in
             let listener = try ChildProcess(
                 ["/usr/bin/dbus-monitor", "--binary", "--address", bench.bus.address]
             )
             try await eventually("the monitor to listen") { !listener.outputBytes.isEmpty }
             let handle = try await bench.begin()
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
+            try await bench.askPassword(handle)
+            try await bench.typePassword(secret, in: handle)
             try await bench.finish(handle)
             try await eventually("the monitor to have seen the end") {
                 listener.output.contains("success")
             }
-            try expect(!listener.output.contains(secret), "no passcode on the bus")
+            try expect(!listener.output.contains(secret), "no password on the bus")
             await listener.end()
         },
         PromptCheck(
@@ -74,58 +84,79 @@ extension PromptContractSuite {
             .asking("What is typed is shown nowhere")
         ) { bench in
             let handle = try await bench.begin()
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
             try await bench.finish(handle)
             let shown = try await bench.shown()
-            try expect(!shown.contains(secret), "no passcode on the screen, got \(shown)")
+            try expect(!shown.contains(secret), "no password on the screen, got \(shown)")
         },
         PromptCheck(
-            "A rejected passcode is asked for again in the same prompt",
-            .packet
+            "A wrong password is asked for again in the same prompt",
+            .attempt
         ) { bench in
             let handle = try await bench.begin()
-            try await bench.type("wrong", on: handle)
+            try await bench.type("wrong", in: handle)
             try await bench.update(handle, "passcode-rejected", ["attempts-left": .uint32(2)])
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
             try await bench.finish(handle)
         },
         PromptCheck(
             "Nothing typed is no attempt",
-            .asking("An empty passcode is no attempt and is not sent.")
+            .service("SubmitPasscode", "An agent does not send an empty password.")
         ) { bench in
             let handle = try await bench.begin()
             try await bench.actInVain(.type(""))
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
+        },
+        PromptCheck("A password that the service refuses can be typed again", .refused) { bench in
+            let handle = try await bench.begin()
+            bench.desk.submitRefusal = DBusError(.invalidArgs, "Not now.")
+            try await bench.type("refused", in: handle)
+            bench.desk.submitRefusal = nil
+            await bench.settle()
+            try await bench.type(secret, in: handle)
         },
         PromptCheck(
-            "While sensors look, policy 2 takes a passcode from the first moment",
-            .asking("Under policy 2 a passcode is taken from the first moment")
+            "A new key of the verifier takes the place of the one before",
+            .prompt("Update", "`passcode-key` (ay) as well where the key is another than before")
+        ) { bench in
+            let handle = try await bench.begin()
+            try await bench.type("before", in: handle)
+            bench.desk.renewPasscodeKey()
+            let detail: [String: Variant] = [
+                "cause": .string("verifier-failed"), "passcode-key": .bytes(bench.desk.passcodeKey),
+            ]
+            try await bench.update(handle, "passcode-required", detail)
+            try await bench.type(secret, in: handle)
+        },
+        PromptCheck(
+            "While sensors look, policy 2 takes a password from the first moment",
+            .asking("Under policy 2 a password is taken from the first moment")
         ) { bench in
             let handle = try await bench.beginLooking(policy: 2)
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
         },
         PromptCheck(
-            "Under policy 1 a passcode is taken once it is asked for, and nothing typed before",
+            "Under policy 1 a password is taken once it is asked for, and nothing typed before",
             .asking("under the others when `passcode-required` asks for it.")
         ) { bench in
             let handle = try await bench.beginLooking()
             try await bench.actInVain(.type("early"))
             try await bench.actInVain(.begin("early"))
-            try await bench.update(handle, "passcode-required", ["cause": .string("48 hours")])
-            try await bench.type(secret, on: handle)
+            try await bench.update(handle, "passcode-required", ["cause": .string("hours")])
+            try await bench.type(secret, in: handle)
         },
         PromptCheck(
-            "What was typed before a prompt is no part of a passcode",
-            .asking("Nothing that was typed before is part of a passcode.")
+            "What was typed before a prompt is no part of a password",
+            .asking("Nothing that was typed before is part of a password.")
         ) { bench in
             _ = try bench.requireTerminal()
             try await bench.typeAtRest("early")
             let handle = try await bench.begin()
-            try await bench.type(secret, on: handle)
+            try await bench.type(secret, in: handle)
             try await bench.act(.begin("half"))
             try await bench.finish(handle)
             let next = try await bench.begin()
-            try await bench.type(secret, on: next)
+            try await bench.type(secret, in: next)
         },
         PromptCheck(
             "A terminal is given back as it was",
@@ -210,14 +241,14 @@ extension PromptContractSuite {
         canceled("after a miss", isLooking: true) { bench, handle in
             try await bench.update(handle, "no-match", ["attempts-left": .uint32(1)])
         },
-        canceled("in the middle of a passcode") { bench, _ in
+        canceled("in the middle of a password") { bench, _ in
             try await bench.act(.begin("half"))
         },
-        canceled("while a passcode is checked") { bench, handle in
-            try await bench.type(secret, on: handle)
+        canceled("while a password is checked") { bench, handle in
+            try await bench.type(secret, in: handle)
         },
-        canceled("after a rejected passcode") { bench, handle in
-            try await bench.type("wrong", on: handle)
+        canceled("after a wrong password") { bench, handle in
+            try await bench.type("wrong", in: handle)
             try await bench.update(handle, "passcode-rejected", ["attempts-left": .uint32(1)])
         },
         canceled("where a match is to be confirmed", isLooking: true) { bench, handle in
@@ -226,15 +257,15 @@ extension PromptContractSuite {
         canceled("where a fallback is on offer", isLooking: true) { bench, handle in
             try await bench.update(handle, "fallback-available")
         },
-        canceled("when the passcode is asked for", isLooking: true) { bench, handle in
+        canceled("when the password is asked for", isLooking: true) { bench, handle in
             try await bench.update(handle, "passcode-required", ["cause": .string("lockout")])
         },
         canceled("when an item's password is asked for") { bench, handle in
-            _ = try await bench.askPassword(handle)
+            try await bench.askPassword(handle)
         },
     ]
 
-    /// Cancel is sent, with no passcode, and the next prompt works; a prompt that isn't told to end
+    /// Cancel is sent, with no password, and the next prompt works; a prompt that isn't told to end
     /// may send it again.
     private static func canceled(
         _ when: String,
@@ -252,48 +283,55 @@ extension PromptContractSuite {
             try expect(Set(acts) == [.cancel(handle)], "a cancel alone, got \(acts)")
             try await bench.finish(handle, "canceled")
             let next = try await bench.begin()
-            try await bench.type(secret, on: next)
+            try await bench.type(secret, in: next)
         }
     }
 
     /// An app's own password.
     static let passwordChecks = [
-        PromptCheck(
-            "In the stage of an item's password, what is typed goes to the channel of Begin",
-            .prompt("Begin", "Where the stage is `application-password`, a packet is the app's own")
-        ) { bench in
-            let handle = try await bench.begin(["stage": .string("application-password")])
-            try await bench.type(secret, on: handle)
-        },
-        PromptCheck("An item's password goes to its own channel, not the passcode's", .ownPassword)
-        { bench in
-            let handle = try await bench.begin()
-            try await bench.type("passcode", on: handle)
-            let channel = try await bench.askPassword(handle)
-            try await bench.type(secret, on: channel)
+        PromptCheck("An item's password is sealed to the service, for its prompt", .ownPassword) {
+            bench in
+            let handle = try await bench.beginPassword()
+            try await bench.typePassword(secret, in: handle)
+            let acts = bench.desk.acts.seen
+            let wanted: [PromptAct] = [.registered, .password(handle, Array(secret.utf8))]
+            try expect(acts == wanted, "an item's password alone, got \(acts)")
             try await bench.finish(handle)
         },
-        PromptCheck(
-            "A passcode that was begun is no part of an item's password",
-            .prompt("Update", "what was typed so far is dropped.")
-        ) { bench in
+        PromptCheck("An item's password is never submitted as one of the login", .stages) { bench in
+            let handle = try await bench.begin()
+            try await bench.type("login", in: handle)
+            try await bench.askPassword(handle)
+            try await bench.typePassword(secret, in: handle)
+            let acts = bench.desk.acts.seen.dropFirst()
+            try expect(acts.count == 2, "one password of each kind, got \(Array(acts))")
+            try await bench.finish(handle)
+        },
+        PromptCheck("A password that was begun is no part of an item's password", .stages) {
+            bench in
             let handle = try await bench.begin()
             try await bench.act(.begin("half"))
-            let channel = try await bench.askPassword(handle)
-            try await bench.type(secret, on: channel)
+            try await bench.askPassword(handle)
+            try await bench.typePassword(secret, in: handle)
+        },
+        PromptCheck("An item's password that the service refuses can be typed again", .refused) {
+            bench in
+            let handle = try await bench.beginPassword()
+            bench.desk.submitRefusal = DBusError(.invalidArgs, "Not now.")
+            try await bench.typePassword("refused", in: handle)
+            bench.desk.submitRefusal = nil
+            await bench.settle()
+            try await bench.typePassword(secret, in: handle)
         },
         PromptCheck(
-            "An item's password without a channel is sent nowhere",
-            .prompt("Update", "what still comes on the one of Begin is never read as one")
+            "An item's password is sealed to the service that asks, also to one that came back",
+            .asking("the service has a new key at each start")
         ) { bench in
-            let handle = try await bench.begin()
-            let kind = "application-password-required"
-            try? await bench.update(handle, kind)
-            try? await bench.update(handle, kind, ["channel": .string("3")])
-            let acts = bench.desk.acts.seen
-            try expect(acts == [.registered], "nothing sent, got \(acts)")
-            let channel = try await bench.askPassword(handle)
-            try await bench.type(secret, on: channel)
+            bench.leave()
+            try await bench.replaceService()
+            try await bench.meet()
+            let handle = try await bench.beginPassword()
+            try await bench.typePassword(secret, in: handle)
         },
     ]
 }

@@ -1,8 +1,7 @@
 package import BusBench
 package import DBus
-import Glibc
-import Linux
 import LocalAuthBus
+import Sealing
 
 /// What a prompt did.
 package enum PromptAct: Hashable, Sendable {
@@ -16,20 +15,30 @@ package enum PromptAct: Hashable, Sendable {
     case fallback(String)
     /// Somebody confirmed.
     case confirm(String)
-    /// A packet came on a channel, from the agent's own process or another one.
-    case packet(channel: String, [UInt8], isOwn: Bool)
+    /// It submitted an attempt at the password of the login, which opens to these bytes.
+    case passcode(String, [UInt8])
+    /// It submitted an item's own password, which opens to these bytes.
+    case password(String, [UInt8])
+    /// It submitted something that is sealed for another key, prompt or caller, or not sealed.
+    case unopened(String)
 }
 
-/// The service's side of a prompt: takes registrations and answers, and makes the channels.
+/// The service's side of a prompt: takes registrations and answers, and opens what is sealed to the
+/// verifier and to the service.
 @BusActor package final class PromptDesk {
     /// Everything that the prompt did, in order.
     package let acts = Witness<PromptAct>()
     /// What RegisterAgent answers; nil: yes.
     package var refusal: DBusError?
+    /// What SubmitPasscode and SubmitPassword answer; nil: they are taken.
+    package var submitRefusal: DBusError?
+    /// The verifier's key, which is told to prompts.
+    package var passcodeKey: [UInt8] { verifier.publicKey }
     /// Who registered last, and its object.
     private(set) var agent: (peer: Peer, path: ObjectPath)?
     let connection: Connection
-    private var channels: [String: (end: OwnedDescriptor, watch: EventSource)] = [:]
+    private var verifier = SealingKey()
+    private let service = SealingKey()
     private var prompts = 0
 
     private static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
@@ -38,6 +47,7 @@ package enum PromptAct: Hashable, Sendable {
     init(on bus: PrivateBus) throws {
         connection = try bus.connect()
         connection.export(Self.path, [Authentication1Interface(self)])
+        connection.export(Keychain1.path, [PublishedKey(service.publicKey)])
         try connection.requestName(Authentication1.busName)
     }
 
@@ -47,22 +57,8 @@ package enum PromptAct: Hashable, Sendable {
         return "0123456789abcdef\(prompts)"
     }
 
-    /// A new channel of this name; the agent's end of it.
-    func open(_ name: String) throws -> OwnedDescriptor {
-        close(name)
-        let (ours, theirs) = try SocketPair.make()
-        let watch = EventLoop.shared.watch(descriptor: ours.rawValue) { [weak self] in
-            self?.receive(name)
-        }
-        channels[name] = (ours, watch)
-        return theirs
-    }
-
-    /// Closes our end of a channel.
-    package func close(_ name: String) { channels.removeValue(forKey: name)?.watch.cancel() }
-
-    /// Reads what waits in all channels.
-    func receiveAll() { for name in channels.keys.sorted() { while receive(name) {} } }
+    /// A verifier comes back with another key.
+    package func renewPasscodeKey() { verifier = SealingKey() }
 
     /// The prompt's object.
     func proxy() throws -> Agent1Proxy {
@@ -70,21 +66,24 @@ package enum PromptAct: Hashable, Sendable {
         return Agent1Proxy(connection, destination: agent.peer.name, path: agent.path)
     }
 
-    @discardableResult
-    private func receive(_ name: String) -> Bool {
-        guard let end = channels[name]?.end else { return false }
-        switch SocketPair.peek(end) {
-        case .none: return false
-        case .closed:
-            close(name)
-            return false
-        case .from(let pid, _):
-            var packet = [UInt8](repeating: 0, count: 4096)
-            let size = recv(end.rawValue, &packet, packet.count, Int32(MSG_DONTWAIT))
-            guard size >= 0 else { return false }
-            let isOwn = pid == agent?.peer.pid
-            acts.record(.packet(channel: name, Array(packet[..<size]), isOwn: isOwn))
-            return true
+    /// Records what was submitted, and answers it.
+    private func take(
+        _ prompt: String,
+        _ secret: SecretBytes?,
+        _ act: (String, [UInt8]) -> PromptAct,
+        _ call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        try admit(call)
+        let bytes = secret?.use { $0 }
+        acts.record(bytes.map { act(prompt, $0) } ?? .unopened(prompt))
+        if let submitRefusal { throw submitRefusal }
+        return .now(())
+    }
+
+    /// Only the connection that registered may answer a prompt.
+    private func admit(_ call: IncomingCall) throws(DBusError) {
+        guard call.peer.name == agent?.peer.name else {
+            throw DBusError(.accessDenied, "Only the agent may answer its prompt.")
         }
     }
 }
@@ -115,6 +114,7 @@ extension PromptDesk: Authentication1Service {
 
     package func submitCancel(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
     {
+        try admit(call)
         acts.record(.cancel(prompt))
         return .now(())
     }
@@ -123,6 +123,7 @@ extension PromptDesk: Authentication1Service {
         prompt: String,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
+        try admit(call)
         acts.record(.fallback(prompt))
         return .now(())
     }
@@ -131,8 +132,29 @@ extension PromptDesk: Authentication1Service {
         prompt: String,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
+        try admit(call)
         acts.record(.confirm(prompt))
         return .now(())
+    }
+
+    package func submitPasscode(
+        prompt: String,
+        sealed: [UInt8],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        let secret = verifier.open(sealed, for: .passcode, of: prompt)
+        return try take(prompt, secret, PromptAct.passcode, call)
+    }
+
+    package func submitPassword(
+        prompt: String,
+        password: [UInt8],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        let isSealed = options["sealed"]?.asBool == true
+        let secret = service.open(password, for: .keychain, of: call.peer.name)
+        return try take(prompt, isSealed ? secret : nil, PromptAct.password, call)
     }
 
     // MARK: What no prompt asks
@@ -205,4 +227,38 @@ extension PromptDesk: Authentication1Service {
     package func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { 1 }
     package func biometryTypes(for peer: Peer?) throws(DBusError) -> [UInt32] { [1] }
     package func interactive(for peer: Peer?) throws(DBusError) -> Bool { true }
+}
+
+/// A keychain's object that only publishes its `SealingKey`.
+package struct PublishedKey: ServedInterface {
+    /// The members of the whole interface.
+    package nonisolated static let description = Keychain1Interface.description
+
+    private let key: [UInt8]
+
+    /// Publishes a public key.
+    package init(_ key: [UInt8]) { self.key = key }
+
+    /// Refuses every call.
+    package func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
+        throw DBusError(.notSupported, "There is no keychain here.")
+    }
+
+    /// Writes the key.
+    package func get(
+        _ property: String,
+        for peer: Peer?,
+        into writer: inout MessageWriter
+    ) throws(DBusError) {
+        try writer.write(key)
+    }
+
+    /// Refuses every value.
+    package func set(
+        _ property: String,
+        from reader: inout MessageReader,
+        by peer: Peer
+    ) throws(DBusError) {
+        throw DBusError(.propertyReadOnly, "The property is read-only.")
+    }
 }

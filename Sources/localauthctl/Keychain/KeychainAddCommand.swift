@@ -46,12 +46,13 @@ struct KeychainAddCommand: ParsableCommand {
         let (item, access, file, output) = (new, access, secretFile, output)
         let replaces = replace
         try perform(bus) { service in
-            let secret = try await SecretInput.sealed(
+            let typed = try await SecretInput.secret(
                 file,
                 label: localized("Secret:"),
                 option: "--secret-file"
             )
-            let options = try await access.options(service)
+            let options = try await access.options(service).merging(RemoteService.sealed) { $1 }
+            let secret = try await service.seal(typed)
             var new: String?
             do throws(DBusError) {
                 new = try await service.keychain.add(

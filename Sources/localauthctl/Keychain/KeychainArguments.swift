@@ -1,9 +1,9 @@
 import ArgumentParser
 import DBus
-import Linux
 import LocalAuthBus
 import LocalAuthClient
 import Localization
+import Sealing
 
 /// Which item is meant: by its id, or by attributes that only one item has.
 struct ItemArguments: ParsableArguments {
@@ -183,11 +183,7 @@ extension AccessArguments {
     /// The options of Add and CreateKey: a context with the item's own password, if it has one.
     @BusActor func options(_ service: RemoteService) async throws -> [String: Variant] {
         guard needsPassword else { return [:] }
-        let password = try await SecretInput.sealed(
-            passwordFile,
-            label: localized("Password of the item:"),
-            option: "--password-file"
-        )
+        let password = try await SecretInput.password(passwordFile)
         return ["context": .objectPath(try await service.context(lending: password).path)]
     }
 }
@@ -260,18 +256,29 @@ struct UseArguments: ParsableArguments {
         return try answer.get()
     }
 
+    /// Makes a call whose reply is a secret, as ``perform(_:_:)``.
+    @BusActor func receive(
+        _ service: RemoteService,
+        _ call: @BusActor ([String: Variant]) async throws(DBusError) -> [UInt8]
+    ) async throws -> SecretBytes {
+        let reply = try await perform(service) { options throws(DBusError) in
+            try await call(options.merging(RemoteService.sealingReply) { $1 })
+        }
+        return try service.open(reply)
+    }
+
     @BusActor private func lent(_ service: RemoteService) async throws -> Context1Proxy? {
         guard let passwordFile else { return nil }
-        return try await service.context(lending: .secret(file: passwordFile))
+        return try await service.context(lending: SecretInput.password(passwordFile))
     }
 }
 
 extension RemoteService {
     /// Creates a context that has an application password.
-    func context(lending password: OwnedDescriptor) async throws -> Context1Proxy {
+    func context(lending password: SecretBytes) async throws -> Context1Proxy {
         let path = try await manager.createContext(properties: [:])
         let context = context(at: path)
-        guard try await context.setCredential(credentialType: 0, secret: password) else {
+        guard try await context.setCredential(0, sealing: password) else {
             throw Failure(.refused, localized("The service did not take the password."))
         }
         return context

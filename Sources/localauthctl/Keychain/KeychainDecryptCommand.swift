@@ -3,6 +3,7 @@ import DBus
 import LocalAuthBus
 import LocalAuthClient
 import Localization
+import Sealing
 
 struct KeychainDecryptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,20 +30,19 @@ struct KeychainDecryptCommand: ParsableCommand {
     @OptionGroup var bus: BusArguments
 
     /// The largest input: a secret, the sender's public point and the authentication tag.
-    private static let limit = SecretBuffer.limit + 65 + 16
+    private static let limit = RemoteService.secretLimit + 65 + 16
 
     func run() throws {
         let (file, item, use, target) = (file, item, use, target)
         try perform(bus) { service in
-            let (data, count) = try SecretInput.read(file, limit: Self.limit)
+            let data = try SecretInput.read(file, limit: Self.limit)
             let found = try await item.find(service, class: "keys")
-            try await target.receive { receiver in
-                try await use.perform(service) { options throws(DBusError) in
+            try await target.receive {
+                try await use.receive(service) { options throws(DBusError) in
                     try await service.keychain.decrypt(
                         id: found.id,
                         algorithm: "ecies-cofactor-x963-sha256-aesgcm",
-                        data: Array(data.bytes.prefix(count)),
-                        receiver: receiver,
+                        data: data.use { $0 },
                         reason: use.reason(found),
                         options: options
                     )

@@ -49,13 +49,12 @@ struct KeychainExchangeCommand: ParsableCommand {
         let derivation = more
         try perform(bus) { service in
             let found = try await item.find(service, class: "keys")
-            try await target.receive { receiver in
-                try await use.perform(service) { options throws(DBusError) in
+            try await target.receive {
+                try await use.receive(service) { options throws(DBusError) in
                     try await service.keychain.keyExchange(
                         id: found.id,
                         algorithm: algorithm,
                         publicKey: publicKey,
-                        receiver: receiver,
                         reason: use.reason(found),
                         options: options.merging(derivation) { $1 }
                     )

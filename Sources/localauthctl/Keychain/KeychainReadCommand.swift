@@ -20,11 +20,10 @@ struct KeychainReadCommand: ParsableCommand {
         let (item, use, target) = (item, use, target)
         try perform(bus) { service in
             let found = try await item.find(service)
-            try await target.receive { receiver in
-                try await use.perform(service) { options throws(DBusError) in
+            try await target.receive {
+                try await use.receive(service) { options throws(DBusError) in
                     try await service.keychain.read(
                         id: found.id,
-                        receiver: receiver,
                         reason: use.reason(found),
                         options: options
                     )

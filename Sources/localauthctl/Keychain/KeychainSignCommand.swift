@@ -3,6 +3,7 @@ import DBus
 import LocalAuthBus
 import LocalAuthClient
 import Localization
+import Sealing
 
 struct KeychainSignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,13 +41,13 @@ struct KeychainSignCommand: ParsableCommand {
         let (algorithm, file, item) = (algorithm.rawValue, file, item)
         let (use, target) = (use, target)
         try perform(bus) { service in
-            let (data, count) = try SecretInput.read(file)
+            let data = try SecretInput.read(file)
             let found = try await item.find(service, class: "keys")
             let signature = try await use.perform(service) { options throws(DBusError) in
                 try await service.keychain.sign(
                     id: found.id,
                     algorithm: algorithm,
-                    data: Array(data.bytes.prefix(count)),
+                    data: data.use { $0 },
                     reason: use.reason(found),
                     options: options
                 )

@@ -1,6 +1,7 @@
 import ArgumentParser
 import KeychainStore
 import Localization
+import Sealing
 
 struct KeychainInitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ import Glibc
 import KeychainStore
 import Linux
 import Localization
+import Sealing
 
 struct KeychainExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -69,16 +70,13 @@ struct KeychainRestoreCommand: ParsableCommand {
 
     func run() throws {
         try performOnLoop {
-            let memory = try await SecretInput.sealed(
+            let key = try await SecretInput.secret(
                 keyFile,
                 label: localized("Recovery key:"),
                 option: "--key-file"
             )
             let owner = try StateOwner(state)
-            let buffer = SecretBuffer(capacity: 1024)
-            lseek(memory.rawValue, 0, SEEK_SET)
-            let count = max(0, buffer.fill(from: memory.rawValue))
-            let text = String(decoding: buffer.bytes[..<count], as: UTF8.self)
+            let text = key.use { String(decoding: $0, as: UTF8.self) }
             let setAside = try owner.perform { directory throws(KeychainError) in
                 try KeychainStore.restore(text, directory: directory)
             }

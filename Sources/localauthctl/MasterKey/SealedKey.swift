@@ -1,8 +1,8 @@
 import AgentKit
 import ArgumentParser
 import Glibc
-import KeychainStore
 import Localization
+import Sealing
 
 /// The master key as an encrypted systemd credential that only this machine's TPM can decrypt.
 struct SealedKey {
@@ -109,17 +109,16 @@ extension SealedKey {
             output: pipe.writing
         )
         pipe.closeWriting()
-        let buffer = SecretBuffer(capacity: 64)
-        let count = max(0, buffer.fill(from: pipe.reading))
+        let key = SecretBytes.read(from: pipe.reading, limit: 64)
         let (status, complaint) = run.finish()
-        guard status == 0, count > 0 else {
+        guard status == 0, let key, key.count > 0 else {
             throw Failure(
                 .refused,
                 localized("%1$s can't be unsealed: %2$s", shown, complaint),
                 hint: localized("localauthctl keychain restore, with the recovery key")
             )
         }
-        return SecretBytes(Array(buffer.bytes[..<count]))
+        return key
     }
 
     /// Why systemd-creds could not encrypt, with what to do about it.

@@ -1,26 +1,26 @@
 import AgentKit
 import DBus
 import Glibc
-import Linux
 import Localization
 
 /// A run of systemd-creds, the only program that writes credentials in systemd's format.
 ///
 /// Secrets pass through pipes, never through a command line or an environment.
-struct SystemdCreds {
+struct SystemdCreds: ~Copyable {
     private let pid: pid_t
-    private let errors: OwnedDescriptor
+    private let errors: Pipe
 
     init(
         _ arguments: [String],
         input: Int32? = nil,
         output: Int32? = nil
     ) throws(Failure) {
-        errors = try SecretInput.memory()
+        var errors = try Pipe()
+        errors.neverWait()
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        for (target, descriptor) in [input, output, errors.rawValue].enumerated() {
+        for (target, descriptor) in [input, output, errors.writing].enumerated() {
             guard let descriptor else { continue }
             posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(target))
         }
@@ -39,7 +39,9 @@ struct SystemdCreds {
                 hint: localized("install systemd 250 or later")
             )
         }
+        errors.closeWriting()
         self.pid = pid
+        self.errors = errors
     }
 
     /// Waits until it has exited.
@@ -48,7 +50,7 @@ struct SystemdCreds {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
         var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = max(0, pread(errors.rawValue, &bytes, bytes.count, 0))
+        let count = max(0, read(errors.reading, &bytes, bytes.count))
         let lines = String(decoding: bytes[..<count], as: UTF8.self)
             .split(whereSeparator: \.isNewline)
         return (
@@ -75,6 +77,11 @@ struct Pipe: ~Copyable {
     deinit {
         close(reading)
         if writing >= 0 { close(writing) }
+    }
+
+    /// Lets no end wait: a full pipe drops the rest, an empty one reads as nothing.
+    func neverWait() {
+        for end in [reading, writing] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     }
 
     /// Closes the writing end, so that the reader sees the end of the data.

@@ -4,6 +4,7 @@ import DBus
 import Glibc
 import Linux
 import Localization
+import Sealing
 
 /// Where a secret goes.
 struct SecretOutput: ParsableArguments {
@@ -22,16 +23,11 @@ struct SecretOutput: ParsableArguments {
         }
     }
 
-    /// Creates a socket pair, passes one end to `fill`, and writes the secret that arrives.
-    @BusActor func receive(
-        _ fill: @BusActor (OwnedDescriptor) async throws -> Void
-    ) async throws {
-        let pair = try SocketPair.make()
+    /// Opens the output, then writes the secret that `secret` returns.
+    @BusActor func receive(_ secret: @BusActor () async throws -> SecretBytes) async throws {
         let file = try open()
         do {
-            try await fill(pair.theirs)
-            let buffer = SecretBuffer(capacity: SecretBuffer.limit)
-            try write(buffer, buffer.receive(from: pair.ours.rawValue), to: file, "secret")
+            try write(try await secret(), to: file, "secret")
         } catch {
             discard()
             throw error
@@ -45,26 +41,26 @@ struct SecretOutput: ParsableArguments {
             print(json ? JSON.object([(name, .string(text))]).text : text)
             return
         }
-        try write(SecretBuffer(bytes), bytes.count, to: open(), name)
+        try write(SecretBytes(bytes), to: open(), name)
     }
 
     private func write(
-        _ buffer: SecretBuffer,
-        _ count: Int,
+        _ secret: SecretBytes,
         to file: OwnedDescriptor?,
         _ name: String
     ) throws(Failure) {
-        let target = file?.rawValue ?? STDOUT_FILENO
+        let target = file ?? OwnedDescriptor(adopting: dup(STDOUT_FILENO))
         var isWritten: Bool
         if json {
-            let text = SecretBuffer(Base64.encode(buffer.bytes[..<count]))
+            let text = secret.use { SecretBytes(Base64.encode($0[...])) }
             isWritten =
-                say("{\"\(name)\": \"", target) && text.write(text.bytes.count, to: target)
-                && say("\"}\n", target)
+                say("{\"\(name)\": \"", target) && text.use(target.write) && say("\"}\n", target)
         } else {
-            isWritten = buffer.write(count, to: target)
+            isWritten = secret.use(target.write)
             // A line break on a terminal; a pipe gets the bytes alone.
-            if file == nil, isatty(target) == 1 { isWritten = say("\n", target) && isWritten }
+            if file == nil, isatty(target.rawValue) == 1 {
+                isWritten = say("\n", target) && isWritten
+            }
         }
         if let file { isWritten = fsync(file.rawValue) == 0 && isWritten }
         guard isWritten else { throw Self.unwritable(output) }
@@ -84,9 +80,8 @@ struct SecretOutput: ParsableArguments {
         if let output { unlink(output) }
     }
 
-    private func say(_ text: String, _ descriptor: Int32) -> Bool {
-        let bytes = Array(text.utf8)
-        return Glibc.write(descriptor, bytes, bytes.count) == bytes.count
+    private func say(_ text: String, _ target: OwnedDescriptor) -> Bool {
+        target.write(Array(text.utf8))
     }
 
     private static func unwritable(_ file: String?) -> Failure {
@@ -96,17 +91,6 @@ struct SecretOutput: ParsableArguments {
             .refused,
             localized("%1$s can't be written: %2$s", shown, reason),
             hint: localized("--output with a new file in a folder of yours")
-        )
-    }
-}
-
-extension OwnedDescriptor {
-    /// An item's own password, in sealed memory.
-    static func secret(file: String) async throws -> OwnedDescriptor {
-        try await SecretInput.sealed(
-            file,
-            label: localized("Password of the item:"),
-            option: "--password-file"
         )
     }
 }

@@ -5,18 +5,15 @@
  *   app BUS keep     keeps what comes on standard input
  *   app BUS show     writes the secret to standard output, after asking
  *
- * BUS is system, session or an address.
+ * BUS is system, session or an address. Secrets are plain here: they lie in the bus's memory for a
+ * moment. On the system bus only root can monitor. Sealing them needs a library with HPKE.
  *   cc -Wall -Wextra app.c -o app $(pkg-config --cflags --libs libsystemd)
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 #include <systemd/sd-bus.h>
-#include <unistd.h>
 
 #define SERVICE "org.localauth.Authentication1"
 #define MANAGER "/org/localauth/Authentication1"
@@ -41,7 +38,6 @@ static int connect_to(const char *where, sd_bus **bus)
     if (r < 0 || (r = sd_bus_set_address(*bus, where)) < 0)
         return r;
     sd_bus_set_bus_client(*bus, 1);
-    sd_bus_negotiate_fds(*bus, 1);
     return sd_bus_start(*bus);
 }
 
@@ -75,23 +71,6 @@ static int wait_for(sd_bus *bus, sd_bus_message *call, sd_bus_message **reply)
     return r;
 }
 
-/* A secret for the service: in memory that can't change any more. */
-static int sealed_input(void)
-{
-    static char secret[SECRET_MAX + 1];
-    size_t size = fread(secret, 1, sizeof secret, stdin);
-    if (size > SECRET_MAX) {
-        sd_bus_error_set(&error, SD_BUS_ERROR_LIMITS_EXCEEDED, "The secret is too long.");
-        return -1;
-    }
-    int memory = memfd_create("secret", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (memory < 0 || write(memory, secret, size) != (ssize_t)size ||
-        fcntl(memory, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) < 0)
-        return -1;
-    explicit_bzero(secret, sizeof secret);
-    return memory;
-}
-
 /* The id of the item; it lives as long as the reply. */
 static const char *find(sd_bus *bus, sd_bus_message **reply)
 {
@@ -114,46 +93,57 @@ static const char *find(sd_bus *bus, sd_bus_message **reply)
     return id;
 }
 
+/* Adds the item, or gives the item with this id another secret. */
+static int store(sd_bus *bus, const char *id, const void *secret, size_t size)
+{
+    sd_bus_message *call = NULL, *reply = NULL;
+    sd_bus_message_new_method_call(bus, &call, owner, KEYCHAIN_PATH, KEYCHAIN,
+                                   id ? "SetSecret" : "Add");
+    sd_bus_message_sensitive(call); /* the library wipes it */
+    if (id)
+        sd_bus_message_append(call, "s", id);
+    else
+        sd_bus_message_append(call, "a{sv}", ITEM);
+    sd_bus_message_append_array(call, 'y', secret, size);
+    if (!id)
+        sd_bus_message_append(call, "a{sv}", 1, "flags", "t", (uint64_t)USER_PRESENCE);
+    sd_bus_message_append(call, "a{sv}", 0);
+    return wait_for(bus, call, &reply);
+}
+
 static int keep(sd_bus *bus)
 {
+    static char secret[SECRET_MAX + 1]; /* the service refuses a longer one */
     sd_bus_message *found = NULL;
-    int memory = sealed_input();
-    if (memory < 0)
-        return -1;
-    int r = sd_bus_call_method(bus, owner, KEYCHAIN_PATH, KEYCHAIN, "Add", &error, NULL,
-                               "a{sv}ha{sv}a{sv}", ITEM, memory, 1, "flags", "t",
-                               (uint64_t)USER_PRESENCE, 0);
+    size_t size = fread(secret, 1, sizeof secret, stdin);
+    int r = store(bus, NULL, secret, size);
     if (sd_bus_error_has_name(&error, KEYCHAIN ".Error.Duplicate")) {
         sd_bus_error_free(&error);
         const char *id = find(bus, &found);
         if (id)
-            r = sd_bus_call_method(bus, owner, KEYCHAIN_PATH, KEYCHAIN, "SetSecret", &error, NULL,
-                                   "sha{sv}", id, memory, 0);
+            r = store(bus, id, secret, size);
         sd_bus_message_unref(found);
     }
+    explicit_bzero(secret, sizeof secret);
     if (r >= 0)
         puts("Kept.");
     return r;
 }
 
-/* Whoever receives a secret makes the pair: a monitor of the bus can't read from the other end. */
 static int show(sd_bus *bus, const char *context)
 {
-    static char secret[SECRET_MAX];
     sd_bus_message *call = NULL, *found = NULL, *reply = NULL;
     const char *id = find(bus, &found);
-    int ends[2];
+    const void *secret;
+    size_t size;
 
-    if (!id || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+    if (!id)
         return -1;
     sd_bus_message_new_method_call(bus, &call, owner, KEYCHAIN_PATH, KEYCHAIN, "Read");
-    sd_bus_message_append(call, "shsa{sv}", id, ends[1], "show your secret", 1, "context", "o",
-                          context);
+    sd_bus_message_append(call, "ssa{sv}", id, "show your secret", 1, "context", "o", context);
     int r = wait_for(bus, call, &reply);
-    ssize_t size = r < 0 ? -1 : recv(ends[0], secret, sizeof secret, MSG_DONTWAIT);
-    if (size > 0)
-        fwrite(secret, 1, (size_t)size, stdout);
-    explicit_bzero(secret, sizeof secret);
+    if (r >= 0 && (r = sd_bus_message_read_array(reply, 'y', &secret, &size)) >= 0)
+        fwrite(secret, 1, size, stdout);
     return r;
 }
 

@@ -5,15 +5,16 @@
     app.py BUS keep     keeps what comes on standard input
     app.py BUS show     writes the secret to standard output, after asking
 
-BUS is system, session or an address. Needs python3-dbus-next.
+BUS is system, session or an address. Needs python3-dbus-next and python3-cryptography.
 """
 
 import asyncio
-import fcntl
-import os
-import socket
+import hmac
 import sys
 
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from dbus_next import BusType, Message, MessageType, Variant
 from dbus_next.aio import MessageBus
 
@@ -24,7 +25,7 @@ KEYCHAIN = "org.localauth.Keychain1"
 ITEM = {"class": Variant("s", "genp"), "svce": Variant("s", "example-app"),
         "acct": Variant("s", "python")}
 USER_PRESENCE = 1  # reading needs biometry or the passcode
-SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
+PATH = "/org/localauth/Keychain1"
 
 
 class Refused(Exception):
@@ -36,25 +37,56 @@ class Refused(Exception):
 async def connect(where):
     kind = {"system": BusType.SYSTEM, "session": BusType.SESSION}.get(where)
     place = {"bus_type": kind} if kind else {"bus_address": where}
-    return await MessageBus(negotiate_unix_fd=True, **place).connect()
+    return await MessageBus(**place).connect()
 
 
-async def call(bus, destination, path, interface, member, signature="", *body, fds=()):
+async def call(bus, destination, path, interface, member, signature="", *body):
     # Without a time-out of its own: a person answers, and the service's deadline counts.
     reply = await bus.call(Message(destination=destination, path=path, interface=interface,
-                                   member=member, signature=signature, body=list(body),
-                                   unix_fds=list(fds)))
+                                   member=member, signature=signature, body=list(body)))
     if reply.message_type == MessageType.ERROR:
         raise Refused(reply.error_name, reply.body[0] if reply.body else "")
     return reply.body[0] if reply.body else None
 
 
-def sealed(secret):
-    """A secret for the service: in memory that can't change any more."""
-    memory = os.memfd_create("secret", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    os.write(memory, secret)
-    fcntl.fcntl(memory, fcntl.F_ADD_SEALS, SEALS)
-    return memory
+def extract(suite, salt, label, material):
+    return hmac.digest(salt, b"HPKE-v1" + suite + label + material, "sha256")
+
+
+def expand(suite, secret, label, info, size):
+    text = size.to_bytes(2, "big") + b"HPKE-v1" + suite + label + info + b"\1"
+    return hmac.digest(secret, text, "sha256")[:size]
+
+
+def cipher(shared, point, recipient):
+    """HPKE (RFC 9180), base mode: X25519, HKDF-SHA256, AES-256-GCM. Returns cipher and nonce."""
+    kem, suite = b"KEM\0\x20", b"HPKE\0\x20\0\1\0\2"
+    secret = extract(kem, b"", b"eae_prk", shared)
+    secret = expand(kem, secret, b"shared_secret", point + recipient, 32)
+    context = (b"\0" + extract(suite, b"", b"psk_id_hash", b"")
+               + extract(suite, b"", b"info_hash", KEYCHAIN.encode()))
+    secret = extract(suite, secret, b"secret", b"")
+    key = expand(suite, secret, b"key", context, 32)
+    return AESGCM(key), expand(suite, secret, b"base_nonce", context, 12)
+
+
+def raw(key):
+    return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def seal(secret, recipient, name):
+    """Seals a secret to the service; `name` is the own unique name on the bus."""
+    key = X25519PrivateKey.generate()
+    shared = key.exchange(X25519PublicKey.from_public_bytes(recipient))
+    aes, nonce = cipher(shared, raw(key), recipient)
+    return raw(key) + aes.encrypt(nonce, secret, name.encode())
+
+
+def unseal(value, key, name):
+    """Opens a secret that the service has sealed to `key`."""
+    point, text = value[:32], value[32:]
+    aes, nonce = cipher(key.exchange(X25519PublicKey.from_public_bytes(point)), point, raw(key))
+    return aes.decrypt(nonce, text, name.encode())
 
 
 def progress(owner, context):
@@ -71,18 +103,20 @@ def progress(owner, context):
 async def run(bus, verb):
     owner = await call(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus",
                        "org.freedesktop.DBus", "GetNameOwner", "s", SERVICE)
-    keychain = "/org/localauth/Keychain1"
     if verb == "keep":
-        memory = sealed(sys.stdin.buffer.read())
+        key = await call(bus, owner, PATH, "org.freedesktop.DBus.Properties", "Get", "ss",
+                         KEYCHAIN, "SealingKey")
+        secret = seal(sys.stdin.buffer.read(), key.value, bus.unique_name)
+        sealed = {"sealed": Variant("b", True)}
         try:
-            await call(bus, owner, keychain, KEYCHAIN, "Add", "a{sv}ha{sv}a{sv}", ITEM, 0,
-                       {"flags": Variant("t", USER_PRESENCE)}, {}, fds=[memory])
+            await call(bus, owner, PATH, KEYCHAIN, "Add", "a{sv}aya{sv}a{sv}", ITEM, secret,
+                       {"flags": Variant("t", USER_PRESENCE)}, sealed)
         except Refused as refusal:
             if not refusal.name.endswith(".Duplicate"):
                 raise
-            found = await call(bus, owner, keychain, KEYCHAIN, "Search", "a{sv}a{sv}", ITEM, {})
-            await call(bus, owner, keychain, KEYCHAIN, "SetSecret", "sha{sv}",
-                       found[0]["id"].value, 0, {}, fds=[memory])
+            found = await call(bus, owner, PATH, KEYCHAIN, "Search", "a{sv}a{sv}", ITEM, {})
+            await call(bus, owner, PATH, KEYCHAIN, "SetSecret", "saya{sv}",
+                       found[0]["id"].value, secret, sealed)
         print("Kept.")
         return
     # A context keeps its success: what is read with it needs no second prompt.
@@ -94,15 +128,14 @@ async def run(bus, verb):
     if verb == "ask":
         print("It is you, by", result["mechanism"].value)
         return
-    found = await call(bus, owner, keychain, KEYCHAIN, "Search", "a{sv}a{sv}", ITEM, {})
+    found = await call(bus, owner, PATH, KEYCHAIN, "Search", "a{sv}a{sv}", ITEM, {})
     if not found:
         raise Refused("org.localauth.Keychain1.Error.NotFound", "Nothing is kept.")
-    # Whoever receives a secret makes the pair: a monitor of the bus can't read from this end.
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    await call(bus, owner, keychain, KEYCHAIN, "Read", "shsa{sv}", found[0]["id"].value, 0,
-               "show your secret", {"context": Variant("o", context)}, fds=[theirs.fileno()])
-    theirs.close()
-    sys.stdout.buffer.write(ours.recv(65536))
+    key = X25519PrivateKey.generate()
+    options = {"context": Variant("o", context), "seal-to": Variant("ay", raw(key))}
+    sealed = await call(bus, owner, PATH, KEYCHAIN, "Read", "ssa{sv}", found[0]["id"].value,
+                        "show your secret", options)
+    sys.stdout.buffer.write(unseal(sealed, key, bus.unique_name))
 
 
 async def main(where, verb):

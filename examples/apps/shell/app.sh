@@ -33,8 +33,8 @@ ask() {
 
 case $2 in
 ask) ask ;;
-# A shell can't pass descriptors. localauthctl takes the secret from a pipe, never from a command
-# line, which everybody could read, and hands it over sealed.
+# localauthctl takes the secret from a pipe, never from a command line, which everybody could read,
+# and seals it.
 keep)
     localauthctl keychain add --bus "$bus" --service example-app --account shell \
         --flags user-presence --replace --secret-file - >/dev/null

@@ -1,19 +1,21 @@
 /* A prompt on a terminal for the authentication service.
 
-       cc prompt.c -o prompt $(pkg-config --cflags --libs libsystemd)
+       cc prompt.c -o prompt $(pkg-config --cflags --libs libsystemd libcrypto)
        ./prompt [--bus system|session|ADDRESS] [--process PID]
 
    It serves that process and its children; without it, the session. Enter sends a password,
    confirms, or takes the fallback; Ctrl-C cancels. */
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
+#include <sys/stat.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 #include <termios.h>
@@ -23,6 +25,9 @@
 #define ROOT "/org/localauth/Authentication1"
 #define AGENT "org.localauth.Agent1"
 #define PATH "/org/localauth/Agent1"
+#define KEYCHAIN "org.localauth.Keychain1"
+#define VERIFIER "org.localauth.Passcode1"
+#define ITEM "Password of the item: "
 #define HANDLE(name) static int name(sd_bus_message *m, void *data, sd_bus_error *error)
 #define TRY(call)                                                                                  \
     do {                                                                                           \
@@ -31,12 +36,102 @@
             return result;                                                                         \
     } while (0)
 
-enum { LIMIT = 4, LONGEST = 1024, SENSORS = 8 };
+enum { LIMIT = 4, LONGEST = 1024, SENSORS = 8, KEY = 32, TAG = 16, NONCE = 12 };
+
+/* HPKE (RFC 9180), base mode, one message: X25519, HKDF-SHA256, AES-256-GCM. */
+
+struct text {
+    uint8_t bytes[256];
+    size_t size;
+};
+static const struct text kem = {"KEM\0\x20", 5}, suite = {"HPKE\0\x20\0\1\0\2", 10};
+
+static void add(struct text *to, const void *bytes, size_t size) {
+    memcpy(to->bytes + to->size, bytes, size), to->size += size;
+}
+
+static void begin_label(struct text *to, const struct text *suite, const char *label) {
+    add(to, "HPKE-v1", 7), add(to, suite->bytes, suite->size), add(to, label, strlen(label));
+}
+
+static void hash(uint8_t *to, const uint8_t *key, struct text *data) {
+    HMAC(EVP_sha256(), key, KEY, data->bytes, data->size, to, NULL);
+    explicit_bzero(data, sizeof *data);
+}
+
+static void extract(uint8_t *to, const struct text *suite, const uint8_t *salt, const char *label,
+                    const void *data, size_t size) {
+    static const uint8_t none[KEY];
+    struct text in = {.size = 0};
+    begin_label(&in, suite, label), add(&in, data, size);
+    hash(to, salt ? salt : none, &in);
+}
+
+static void expand(uint8_t *to, uint8_t wanted, const struct text *suite, const uint8_t *secret,
+                   const char *label, const struct text *info) {
+    struct text in = {.bytes = {0, wanted}, .size = 2};
+    uint8_t block[KEY];
+    begin_label(&in, suite, label), add(&in, info->bytes, info->size), add(&in, "\1", 1);
+    hash(block, secret, &in);
+    memcpy(to, block, wanted), explicit_bzero(block, sizeof block);
+}
+
+/* Makes a key pair, whose public key is `enc`, and agrees with the recipient on a value. */
+static int agree(uint8_t *enc, uint8_t *agreed, const uint8_t *recipient) {
+    size_t size = KEY;
+    EVP_PKEY *own = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
+    EVP_PKEY *other = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, NULL, recipient, KEY);
+    EVP_PKEY_CTX *context = own ? EVP_PKEY_CTX_new(own, NULL) : NULL;
+    int isDone = context && other && EVP_PKEY_get_raw_public_key(own, enc, &size) == 1 &&
+                 EVP_PKEY_derive_init(context) == 1 &&
+                 EVP_PKEY_derive_set_peer(context, other) == 1 &&
+                 EVP_PKEY_derive(context, agreed, &size) == 1;
+    EVP_PKEY_CTX_free(context), EVP_PKEY_free(other), EVP_PKEY_free(own);
+    return isDone;
+}
+
+static int encrypt(uint8_t *to, const uint8_t *key, const uint8_t *nonce, const char *holder,
+                   const void *secret, size_t size) {
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    const unsigned char *aad = (const unsigned char *)holder;
+    int done = 0, isDone = context &&
+                           EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), NULL, key, nonce) == 1 &&
+                           EVP_EncryptUpdate(context, NULL, &done, aad, (int)strlen(holder)) == 1 &&
+                           EVP_EncryptUpdate(context, to, &done, secret, (int)size) == 1 &&
+                           EVP_EncryptFinal_ex(context, to + done, &done) == 1 &&
+                           EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, TAG, to + size) == 1;
+    EVP_CIPHER_CTX_free(context);
+    return isDone;
+}
+
+/* Seals to a public key: `to` gets KEY + size + TAG bytes. The result is 0 if that fails. */
+static int seal(uint8_t *to, const uint8_t *recipient, const void *secret, size_t size,
+                const char *info, const char *holder) {
+    uint8_t agreed[KEY], shared[KEY], key[KEY], nonce[NONCE], digest[KEY];
+    struct text both = {.size = 0}, context = {.size = 1}; /* the mode: 0 */
+    if (!agree(to, agreed, recipient))
+        return 0;
+    add(&both, to, KEY), add(&both, recipient, KEY);
+    extract(key, &kem, NULL, "eae_prk", agreed, KEY);
+    expand(shared, KEY, &kem, key, "shared_secret", &both);
+    extract(digest, &suite, NULL, "psk_id_hash", "", 0), add(&context, digest, KEY);
+    extract(digest, &suite, NULL, "info_hash", info, strlen(info)), add(&context, digest, KEY);
+    extract(digest, &suite, shared, "secret", "", 0);
+    expand(key, KEY, &suite, digest, "key", &context);
+    expand(nonce, NONCE, &suite, digest, "base_nonce", &context);
+    int isDone = encrypt(to + KEY, key, nonce, holder, secret, size);
+    explicit_bzero(agreed, KEY), explicit_bzero(shared, KEY), explicit_bzero(digest, KEY);
+    explicit_bzero(key, KEY);
+    return isDone;
+}
+
+/* The prompts. */
 
 /* The first is shown; free ones are behind the others. */
 struct prompt {
-    char handle[129], app[1000], reason[2100], label[300], fallback[300];
-    int channel, takes, waits;
+    char handle[129], app[1000], reason[2100], login[330], fallback[300];
+    uint8_t key[KEY]; /* the verifier's */
+    int hasKey, isItem, takes, waits;
     const char *offer;
     struct {
         char sensor[300], words[330];
@@ -47,6 +142,8 @@ static int count;
 static char typed[LONGEST]; /* in no swap and no core */
 static size_t length;
 static char owner[256];
+static uint8_t service[KEY]; /* the service's key */
+static int hasService;
 static uint32_t process;
 static int terminal, isTaken;
 static struct termios saved;
@@ -91,8 +188,8 @@ static void forget(void) {
 }
 
 static void ask(void) {
-    if (prompts->takes && !prompts->waits)
-        say(prompts->label);
+    if (count && prompts->takes && !prompts->waits)
+        say(prompts->isItem ? ITEM : prompts->login);
 }
 
 static int press(sd_event_source *s, int fd, uint32_t events, void *data);
@@ -126,7 +223,6 @@ static void over(struct prompt *prompt, const char *words) {
     int isShown = prompt == prompts;
     if (isShown)
         forget(), say("\r\n"), say(words), say("\r\n");
-    close(prompt->channel);
     memmove(prompt, prompt + 1, (size_t)(prompts + --count - prompt) * sizeof *prompt);
     if (!count)
         give_back();
@@ -139,6 +235,55 @@ static void submit(const char *member) {
                              prompts->handle);
 }
 
+HANDLE(submitted) {
+    if (sd_bus_message_is_method_error(m, NULL))
+        say("\r\nThe service did not take it. Type it again.\r\n"), ask();
+    return 0;
+}
+
+HANDLE(key_read) {
+    const void *key;
+    size_t size;
+    if (strcmp(owner, sd_bus_message_get_sender(m)) || sd_bus_message_is_method_error(m, NULL))
+        return 0;
+    TRY(sd_bus_message_enter_container(m, 'v', "ay"));
+    TRY(sd_bus_message_read_array(m, 'y', &key, &size));
+    if ((hasService = size == KEY))
+        memcpy(service, key, KEY);
+    return 0;
+}
+
+static int read_key(void) {
+    return sd_bus_call_method_async(bus, NULL, owner, "/org/localauth/Keychain1",
+                                    "org.freedesktop.DBus.Properties", "Get", key_read, NULL, "ss",
+                                    KEYCHAIN, "SealingKey");
+}
+
+/* Seals what was typed, and sends it. */
+static int submit_typed(void) {
+    uint8_t sealed[KEY + LONGEST + TAG];
+    sd_bus_message *m = NULL;
+    int isItem = prompts->isItem, isThere = isItem ? hasService : prompts->hasKey;
+    const char *holder = prompts->handle;
+    if (isItem)
+        TRY(sd_bus_get_unique_name(bus, &holder));
+    if (!isThere || !seal(sealed, isItem ? service : prompts->key, typed, length,
+                          isItem ? KEYCHAIN : VERIFIER, holder))
+        return -ENOKEY;
+    int result = sd_bus_message_new_method_call(bus, &m, owner, ROOT, SERVICE,
+                                                isItem ? "SubmitPassword" : "SubmitPasscode");
+    if (result >= 0)
+        result = sd_bus_message_append(m, "s", prompts->handle);
+    if (result >= 0)
+        result = sd_bus_message_append_array(m, 'y', sealed, KEY + length + TAG);
+    if (result >= 0 && isItem)
+        result = sd_bus_message_append(m, "a{sv}", 1, "sealed", "b", 1);
+    if (result >= 0)
+        result = sd_bus_call_async(bus, NULL, m, submitted, NULL, 0);
+    sd_bus_message_unref(m);
+    return result;
+}
+
 static int press(sd_event_source *s, int fd, uint32_t events, void *data) {
     char key;
     ssize_t got = read(fd, &key, 1);
@@ -147,10 +292,10 @@ static int press(sd_event_source *s, int fd, uint32_t events, void *data) {
     if (key == 3)
         return submit("SubmitCancel"), over(prompts, "Canceled."), 0;
     if ((key == '\n' || key == '\r') && length) {
-        ssize_t sent = send(prompts->channel, typed, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        int result = submit_typed();
         explicit_bzero(typed, sizeof typed), length = 0;
-        if (sent < 0)
-            say("\r\nThe service did not take it.\r\n"), ask();
+        if (result < 0)
+            read_key(), say("\r\nIt could not be sealed. Type it again.\r\n"), ask();
     } else if ((key == '\n' || key == '\r') && prompts->offer)
         submit(prompts->offer), prompts->offer = NULL;
     else if (key == 127)
@@ -233,22 +378,49 @@ static int admit(sd_bus_message *m, sd_bus_error *error) {
                : refuse(error, SD_BUS_ERROR_ACCESS_DENIED);
 }
 
-/* The channel of a message, which closes its own one: none that is anything else. */
-static int channel(int fd) {
-    int kind = 0, family = 0;
-    socklen_t size = sizeof kind;
-    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &size) < 0 ||
-        getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size) < 0)
+/* The verifier's key, if the message has one. */
+static int passcode_key(sd_bus_message *m, struct prompt *prompt) {
+    const void *key;
+    size_t size;
+    int found = seek(m, "passcode-key");
+    if (found < 1)
+        return found;
+    TRY(sd_bus_message_enter_container(m, 'v', "ay"));
+    TRY(sd_bus_message_read_array(m, 'y', &key, &size));
+    if (size != KEY)
         return -EINVAL;
-    return kind == SOCK_SEQPACKET && family == AF_UNIX ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -EINVAL;
+    memcpy(prompt->key, key, KEY);
+    return prompt->hasKey = 1;
+}
+
+static int read_link(const char *format, uint32_t pid, char *to, size_t size) {
+    char link[64];
+    snprintf(link, sizeof link, format, pid);
+    ssize_t length = readlink(link, to, size - 1);
+    to[length < 0 ? 0 : length] = 0;
+    return length > 0;
+}
+
+/* The file of a program that can't pass as another one. */
+static int proven(uint32_t pid, char *path, size_t size) {
+    char own[64], other[64], link[64], raw[256];
+    struct stat file, program;
+    snprintf(link, sizeof link, "/proc/%u/exe", pid);
+    if (!read_link("/proc/%u/ns/mnt", (uint32_t)getpid(), own, sizeof own) ||
+        !read_link("/proc/%u/ns/mnt", pid, other, sizeof other) || strcmp(own, other) ||
+        !read_link("/proc/%u/exe", pid, raw, sizeof raw))
+        return 0;
+    plain(path, size, 256, raw);
+    return !stat(path, &file) && !stat(link, &program) && file.st_dev == program.st_dev &&
+           file.st_ino == program.st_ino;
 }
 
 HANDLE(begin) {
-    struct prompt new = {.channel = -1};
+    struct prompt new = {.hasKey = 0};
     const char *handle;
-    int fd, isVerified = 0, titled;
+    int isSandboxed = 1, titled;
     uint32_t policy = 0, pid = 0;
-    char stage[33], name[300], user[300], requester[520], link[64], path[256] = "";
+    char stage[33], name[300], identifier[300], user[300], requester[520], path[300];
     TRY(admit(m, error));
     TRY(sd_bus_message_read(m, "s", &handle));
     if (!*handle || strlen(handle) > 128 || find(handle))
@@ -259,34 +431,33 @@ HANDLE(begin) {
     TRY(text(m, "stage", stage, sizeof stage, 32));
     TRY(text(m, "reason", new.reason, sizeof new.reason, 512));
     TRY(text(m, "user", user, 200, 64));
-    TRY(text(m, "process", name, 200, 128));
+    TRY(text(m, "app-name", name, 200, 128));
+    TRY(text(m, "sandbox-id", identifier, sizeof identifier, 255));
     TRY(titled = text(m, "fallback-title", new.fallback, sizeof new.fallback, 64));
     TRY(value(m, "policy", "u", &policy));
     TRY(value(m, "pid", "u", &pid));
-    TRY(value(m, "app-verified", "b", &isVerified));
-    int looks = !strcmp(stage, "biometry"), isItem = !strcmp(stage, "application-password");
-    if ((!looks && !isItem && strcmp(stage, "passcode")) || !new.reason[strspn(new.reason, " ")])
+    TRY(value(m, "sandboxed", "b", &isSandboxed));
+    TRY(passcode_key(m, &new));
+    int looks = !strcmp(stage, "biometry");
+    new.isItem = !strcmp(stage, "application-password");
+    if ((!looks && !new.isItem && strcmp(stage, "passcode")) || !new.reason[strspn(new.reason, " ")])
         return refuse(error, SD_BUS_ERROR_INVALID_ARGS);
     if (!titled)
         strcpy(new.fallback, "use another way");
-    snprintf(link, sizeof link, "/proc/%u/exe", pid);
-    if (readlink(link, path, sizeof path - 1) > 0)
-        plain(name, sizeof name, 256, path);
-    snprintf(new.app, 400, "%s (process %u, not verified)", name, pid);
-    if (isVerified)
-        TRY(text(m, "app-name", new.app, 400, 128));
+    if (isSandboxed)
+        snprintf(new.app, 400, *name && *identifier ? "The sandboxed app %s" : "A sandboxed app%.0s",
+                 name);
+    else if (proven(pid, path, sizeof path))
+        snprintf(new.app, 400, "%s (process %u)", path, pid);
+    else
+        strcpy(new.app, "A program that hides what it is");
     TRY(text(m, "requester", requester, sizeof requester, 128));
     if (*requester)
         snprintf(new.app + strlen(new.app), sizeof new.app - strlen(new.app),
                  ", which says that it asks on behalf of %s,", requester);
-    snprintf(new.label, sizeof new.label,
-             isItem ? "Password of the item: %.0s" : "Password of %s: ", user);
+    snprintf(new.login, sizeof new.login, "Password of %s: ", user);
     new.takes = !looks || policy == 2;
     TRY(own_words(m, &new));
-    TRY(sd_bus_message_rewind(m, 1));
-    TRY(sd_bus_message_skip(m, "sa{sv}"));
-    TRY(sd_bus_message_read(m, "h", &fd));
-    TRY(new.channel = channel(fd));
     prompts[count++] = new;
     if (count == 1)
         show();
@@ -316,12 +487,27 @@ static const char *sentence(const char *word, const char *other) {
     return other;
 }
 
+/* A program's or an administrator's wish has a sentence of its own. */
+static int cause(sd_bus_message *m, char *to, size_t size) {
+    char word[64], quoted[300];
+    TRY(text(m, "cause", word, sizeof word, 32));
+    TRY(text(m, "text", quoted, sizeof quoted, 64));
+    for (char *mark; (mark = strchr(quoted, '"'));)
+        *mark = '\''; /* it can't end the quotation */
+    if (!strcmp(word, "program"))
+        snprintf(to, size, "A program of yours asked for the password.");
+    if (!strcmp(word, "remote"))
+        snprintf(to, size, *quoted ? "Your administrator asked for the password: \"%s\"."
+                                   : "Your administrator asked for the password.%s",
+                 quoted);
+    return 0;
+}
+
 HANDLE(update) {
     const char *handle, *kind;
     char hint[500] = "", line[64] = "", sensor[300];
     uint32_t left;
     uint64_t delay = 0;
-    int fd, new;
     TRY(admit(m, error));
     TRY(sd_bus_message_read(m, "ss", &handle, &kind));
     struct prompt *prompt = find(handle);
@@ -329,16 +515,14 @@ HANDLE(update) {
         return sd_bus_reply_method_return(m, "");
     int isItem = !strcmp(kind, "application-password-required"),
         offers = !strcmp(kind, "fallback-available");
-    if (isItem) { /* what was begun is the other secret */
-        if (value(m, "channel", "h", &fd) < 1 || (new = channel(fd)) < 0)
-            return refuse(error, SD_BUS_ERROR_INVALID_ARGS);
-        close(prompt->channel), prompt->channel = new;
-        strcpy(prompt->label, "Password of the item: ");
-    }
     if (offers && !*prompt->fallback)
         return sd_bus_reply_method_return(m, "");
-    if (isItem || !strcmp(kind, "passcode-required")) {
-        prompt->takes = 1, prompt->waits = 0, prompt->offer = NULL;
+    if (!strcmp(kind, "passcode-required")) {
+        TRY(passcode_key(m, prompt));
+        TRY(cause(m, hint, sizeof hint));
+    }
+    if (isItem || !strcmp(kind, "passcode-required")) { /* what was begun may be the other secret */
+        prompt->isItem = isItem, prompt->takes = 1, prompt->waits = 0, prompt->offer = NULL;
         if (prompt == prompts)
             forget();
     }
@@ -380,13 +564,14 @@ HANDLE(end) {
 }
 
 #define METHOD(name, in, handler) SD_BUS_METHOD(name, in, "", handler, SD_BUS_VTABLE_UNPRIVILEGED)
-static const sd_bus_vtable table[] = {SD_BUS_VTABLE_START(0), METHOD("Begin", "sa{sv}h", begin),
+static const sd_bus_vtable table[] = {SD_BUS_VTABLE_START(0), METHOD("Begin", "sa{sv}", begin),
                                       METHOD("Update", "ssa{sv}", update), METHOD("End", "ss", end),
                                       SD_BUS_VTABLE_END};
 
 HANDLE(registered) {
     const sd_bus_error *why = sd_bus_message_get_error(m);
-    return say(why ? why->message : "Registered."), say("\r\n"), 0;
+    say(why ? why->message : "Registered."), say("\r\n");
+    return why ? 0 : read_key();
 }
 
 HANDLE(found) { /* who the service is */
@@ -397,7 +582,7 @@ HANDLE(found) { /* who the service is */
         return 0;
     while (count)
         over(&prompts[count - 1], "The service is gone.");
-    snprintf(owner, sizeof owner, "%s", new);
+    snprintf(owner, sizeof owner, "%s", new), hasService = 0;
     return !*owner   ? 0
            : process ? sd_bus_call_method_async(bus, NULL, owner, ROOT, SERVICE, "RegisterAgent",
                                                 registered, NULL, "oa{sv}", PATH, 1, "process", "u",
@@ -439,7 +624,7 @@ static int run(const char *where) {
     }
     TRY(sd_bus_set_address(bus, where));
     TRY(sd_bus_set_bus_client(bus, 1));
-    TRY(sd_bus_negotiate_fds(bus, 1));
+    TRY(sd_bus_negotiate_fds(bus, 0));
     TRY(sd_bus_start(bus));
     TRY(sd_bus_attach_event(bus, loop, 0));
     TRY(sd_bus_set_exit_on_disconnect(bus, 1));

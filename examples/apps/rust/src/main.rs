@@ -5,14 +5,15 @@
 //!     app BUS show     writes the secret to standard output, after asking
 //!
 //! BUS is system, session or an address. The crate is Debian's librust-dbus-dev, or crates.io's.
+//!
+//! Secrets are plain here: they lie in the bus's memory for a moment. On the system bus only root can
+//! monitor. Sealing them needs a crate with HPKE.
 
 use dbus::arg::{prop_cast, PropMap, RefArg, Variant};
 use dbus::channel::{BusType, Channel};
 use dbus::message::MessageType;
 use dbus::{Error, Message, Path};
-use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::io::FromRawFd;
 use std::time::Duration;
 
 const SERVICE: &str = "org.localauth.Authentication1";
@@ -130,17 +131,20 @@ impl Service {
     }
 
     fn keep(&self) -> Answer<()> {
-        let memory = sealed_input().map_err(|why| failed(&why.to_string()))?;
+        let mut secret = Vec::new();
+        io::stdin()
+            .read_to_end(&mut secret)
+            .map_err(|why| failed(&why.to_string()))?;
         let added = self.call(KEYCHAIN_PATH, KEYCHAIN, "Add", |call| {
             let control = map([("flags", Box::new(USER_PRESENCE))]);
-            call.append3(item(), &memory, control)
+            call.append3(item(), &secret, control)
                 .append1(PropMap::new())
         });
         match added {
             Err(refusal) if refusal.name() == Some("org.localauth.Keychain1.Error.Duplicate") => {
                 let id = self.search()?;
                 self.call(KEYCHAIN_PATH, KEYCHAIN, "SetSecret", |call| {
-                    call.append3(id, &memory, PropMap::new())
+                    call.append3(id, &secret, PropMap::new())
                 })?;
             }
             other => drop(other?),
@@ -149,22 +153,14 @@ impl Service {
         Ok(())
     }
 
-    /// Whoever receives a secret makes the pair: a monitor can't read from the other end.
     fn show(&self, context: &Path) -> Answer<()> {
-        let (mut ours, theirs) = pair().map_err(|why| failed(&why.to_string()))?;
         let id = self.search()?;
-        self.call(KEYCHAIN_PATH, KEYCHAIN, "Read", |call| {
+        let reply = self.call(KEYCHAIN_PATH, KEYCHAIN, "Read", |call| {
             let options = map([("context", Box::new(context.clone().into_static()))]);
-            call.append3(id, &theirs, "show your secret")
-                .append1(options)
+            call.append3(id, "show your secret", options)
         })?;
-        drop(theirs);
-        let mut secret = vec![0; 65536];
-        let size = ours
-            .read(&mut secret)
-            .map_err(|why| failed(&why.to_string()))?;
         io::stdout()
-            .write_all(&secret[..size])
+            .write_all(&reply.read1::<Vec<u8>>()?)
             .map_err(|why| failed(&why.to_string()))
     }
 
@@ -188,32 +184,6 @@ impl Service {
         println!("It is you, by {mechanism}");
         Ok(())
     }
-}
-
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(result)
-    }
-}
-
-/// A secret for the service: in memory that can't change any more.
-fn sealed_input() -> io::Result<File> {
-    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-    let descriptor = check(unsafe { libc::memfd_create(b"secret\0".as_ptr().cast(), flags) })?;
-    let mut memory = unsafe { File::from_raw_fd(descriptor) };
-    io::copy(&mut io::stdin().lock(), &mut memory)?;
-    let seals = libc::F_SEAL_WRITE | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
-    check(unsafe { libc::fcntl(descriptor, libc::F_ADD_SEALS, seals) })?;
-    Ok(memory)
-}
-
-fn pair() -> io::Result<(File, File)> {
-    let mut ends = [-1; 2];
-    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
-    check(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) })?;
-    Ok(unsafe { (File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])) })
 }
 
 fn run(place: &str, verb: &str) -> Answer<()> {

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 import Glibc
 import Synchronization
 
@@ -14,14 +14,14 @@ public final class SecretBytes: Sendable {
         self.bytes = Mutex(bytes)
     }
 
-    /// Takes the bytes over, storage and all: none are left there.
-    convenience init(wiping source: inout [UInt8]) {
+    /// Takes the bytes over with their storage, and leaves `source` empty.
+    package convenience init(wiping source: inout [UInt8]) {
         self.init(source)
         source = []
     }
 
-    /// Takes the result of a decryption over, and wipes the original.
-    convenience init(wiping source: inout Data) {
+    /// Copies the result of a decryption, and wipes the original.
+    package convenience init(wiping source: inout Data) {
         self.init(source.withUnsafeBytes { Array($0) })
         wipe(&source)
     }
@@ -38,23 +38,23 @@ public final class SecretBytes: Sendable {
     }
 
     /// As many random bytes of the kernel.
-    static func random(count: Int) -> [UInt8] {
+    package static func random(count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in generator.next() }
     }
 }
 
 /// Overwrites bytes in a way that no optimizer leaves out.
-func wipe(_ bytes: inout [UInt8]) {
+package func wipe(_ bytes: inout [UInt8]) {
     bytes.withUnsafeMutableBytes { overwrite($0) }
 }
 
-/// The same for what a decryption gives; one byte at a time it would take longer than decrypting.
-func wipe(_ bytes: inout Data) {
+/// Overwrites the result of a decryption.
+package func wipe(_ bytes: inout Data) {
     bytes.withUnsafeMutableBytes { overwrite($0) }
 }
 
-// The bytes are their owner's, who lends them for this call alone.
+// SAFETY: the caller owns the bytes, and nothing keeps the pointer after the call.
 private func overwrite(_ buffer: UnsafeMutableRawBufferPointer) {
     if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
 }

@@ -1,3 +1,5 @@
+public import DBus
+
 /// A share of the calls that a connection may have unanswered.
 public struct CallLane: Hashable, Sendable {
     /// What tells it from others.
@@ -40,7 +42,8 @@ public final class CallBudget {
 
     private var lanes: [CallLane: Lane] = [:]
 
-    nonisolated init() {}
+    /// No call has a place yet.
+    public init() {}
 
     /// Makes one call after the other in `body`, for a user, once it has a place.
     ///

@@ -1,5 +1,6 @@
-/// What callers may make a service hold, for each connection and for each user: calls that were not
-/// answered, and bytes.
+public import DBus
+
+/// Bounds on the unanswered calls and the bytes of each connection and each user.
 ///
 /// A user has as many connections as the bus gives, so what is bounded for a connection is bounded
 /// for the user, too. A call counts until its work has ended, also when its caller has left.
@@ -51,6 +52,8 @@ public final class CallQuota {
     /// What is held for all users.
     private var held = 0
     private var holdings: [UInt32: Holding] = [:]
+    /// Unanswered calls of each connection.
+    private var waiting: [ObjectIdentifier: [Kind: Int]] = [:]
 
     /// A quota for all connections of a service.
     ///
@@ -117,14 +120,23 @@ public final class CallQuota {
 
     // MARK: For dispatch
 
-    func kind(of member: String, _ interface: String) -> Kind {
-        table[interface]?[member] ?? .question
+    /// Admits a call to its method.
+    ///
+    /// A method that answers at once counts as a question if it answers later after all.
+    func admit(
+        _ member: String,
+        of interface: String,
+        from peer: Peer
+    ) throws(DBusError) -> any CallTicket {
+        let kind = table[interface]?[member] ?? .question
+        try check(kind, peer)
+        return Ticket(self, kind == .immediate ? .question : kind, peer)
     }
 
     /// Refuses a call that would be one too many.
-    func check(_ kind: Kind, _ peer: Peer) throws(DBusError) {
+    private func check(_ kind: Kind, _ peer: Peer) throws(DBusError) {
         guard let limit = limits[kind] else { return }
-        guard peer.waiting[kind, default: 0] < limit.perConnection else {
+        guard waiting[ObjectIdentifier(peer)]?[kind] ?? 0 < limit.perConnection else {
             throw DBusError(.limitsExceeded, "Too many calls of this connection wait.")
         }
         guard holdings[peer.uid]?.calls[kind] ?? 0 < limit.perUser else {
@@ -132,19 +144,48 @@ public final class CallQuota {
         }
     }
 
-    func begin(_ kind: Kind, _ peer: Peer, bytes: Int) throws(DBusError) {
+    private func begin(_ kind: Kind, _ peer: Peer, bytes: Int) throws(DBusError) {
         try check(kind, peer)
         try hold(bytes, of: peer.uid)
-        peer.waiting[kind, default: 0] += 1
+        waiting[ObjectIdentifier(peer), default: [:]][kind, default: 0] += 1
         change(peer.uid) { $0.calls[kind, default: 0] += 1 }
     }
 
-    func end(_ kind: Kind, _ peer: Peer, bytes: Int) {
-        peer.waiting[kind, default: 0] -= 1
+    private func end(_ kind: Kind, _ peer: Peer, bytes: Int) {
+        var ofConnection = waiting[ObjectIdentifier(peer)] ?? [:]
+        ofConnection[kind] = Self.oneLess(ofConnection[kind])
+        waiting[ObjectIdentifier(peer)] = ofConnection.isEmpty ? nil : ofConnection
         change(peer.uid) { holding in
-            let count = holding.calls[kind, default: 0]
-            holding.calls[kind] = count > 1 ? count - 1 : nil
+            holding.calls[kind] = Self.oneLess(holding.calls[kind])
             holding.bytes -= bytes
+        }
+    }
+
+    private static func oneLess(_ count: Int?) -> Int? {
+        guard let count, count > 1 else { return nil }
+        return count - 1
+    }
+
+    /// The place of one call, from its admission to its answer.
+    private final class Ticket: CallTicket {
+        private let quota: CallQuota
+        private let kind: Kind
+        private let peer: Peer
+        private var bytes: Int?
+
+        init(_ quota: CallQuota, _ kind: Kind, _ peer: Peer) {
+            (self.quota, self.kind, self.peer) = (quota, kind, peer)
+        }
+
+        func begin(bytes: Int) throws(DBusError) {
+            try quota.begin(kind, peer, bytes: bytes)
+            self.bytes = bytes
+        }
+
+        func end() {
+            guard let bytes else { return }
+            self.bytes = nil
+            quota.end(kind, peer, bytes: bytes)
         }
     }
 

@@ -1,0 +1,58 @@
+import DBus
+import KeychainStore
+import LocalAuthBus
+import Sealing
+
+/// A secret that an app hands over, plain or sealed (contract 6.1).
+enum GivenSecret {
+    /// Takes the bytes of a call.
+    ///
+    /// - Throws: LimitsExceeded over 64 KiB, `refusal` for a sealed value that does not open.
+    @BusActor
+    static func take(
+        _ bytes: [UInt8],
+        isSealed: Bool,
+        with key: SealingKey,
+        from peer: Peer,
+        refusal: DBusError.Name
+    ) throws(DBusError) -> SecretBytes {
+        let limit = KeychainStore.secretLimit + (isSealed ? SealingKey.overhead : 0)
+        guard bytes.count <= limit else { throw .exceeded("the secret is over 64 KiB") }
+        guard isSealed else { return SecretBytes(bytes) }
+        guard let secret = key.open(bytes, for: .keychain, of: peer.name) else {
+            throw DBusError(refusal, "The sealed value does not open: is it for another caller or key?")
+        }
+        return secret
+    }
+}
+
+/// The form in which a caller wants a secret: plain, or sealed to its key.
+struct SecretReply: Sendable {
+    private let key: RecipientKey?
+    private let name: String
+
+    /// Reads the option `seal-to`.
+    ///
+    /// - Throws: InvalidArgs for a wrong type, Parameter for bytes that are no key.
+    @BusActor
+    init(_ options: [String: Variant], of call: IncomingCall) throws(DBusError) {
+        name = call.peer.name
+        guard let bytes = try OptionReader(options).value("seal-to", \.asBytes) else {
+            key = nil
+            return
+        }
+        guard let key = RecipientKey(bytes) else {
+            throw .parameter("the option seal-to is no X25519 public key")
+        }
+        self.key = key
+    }
+
+    /// Returns the bytes of the reply.
+    func bytes(of secret: SecretBytes) throws(DBusError) -> [UInt8] {
+        guard let key else { return secret.use { $0 } }
+        guard let sealed = key.seal(secret, for: .keychain, of: name) else {
+            throw DBusError(.failed, "The secret cannot be sealed.")
+        }
+        return sealed
+    }
+}

@@ -1,0 +1,124 @@
+import DBus
+
+/// Replies that callers leave unread.
+///
+/// dbus-daemon charges them to the service, and reads nothing more from it at 127 MiB: two clients
+/// that never read stopped the service for all users. So the bus is asked (`GetConnectionStats`)
+/// how much it still has, and calls of a connection that does not read wait until it has read.
+extension NeighbourGuard {
+    /// Whether calls of a connection wait until it, or others, have read.
+    func isBlocked(_ caller: Caller) -> Bool {
+        let ofUser = caller.user?.unread ?? 0
+        guard unread < GuardLimits.unreadOfAll else { return ofUser > GuardLimits.little }
+        // A connection that has read everything does not wait for others of its user.
+        guard caller.unread > 0 else { return ofUser >= GuardLimits.unreadOfUser * 3 / 2 }
+        return caller.unread >= GuardLimits.unreadOfConnection
+            || ofUser >= GuardLimits.unreadOfUser
+    }
+
+    /// Whether it is time to ask the bus about a connection.
+    func isDoubtful(_ caller: Caller) -> Bool {
+        caller.unread >= GuardLimits.unreadAsked
+            || (caller.user?.unread ?? 0) >= GuardLimits.unreadOfUser / 4
+            || unread >= GuardLimits.unreadOfAll / 4
+    }
+
+    /// Asks the bus about a connection, and about all others of its user with unread bytes.
+    func askAboutUnread(of caller: Caller) {
+        ask(caller)
+        guard let user = caller.user, user.unread >= GuardLimits.unreadOfUser / 4 else { return }
+        for other in callers.values where other.user === user && other.unread > 0 { ask(other) }
+    }
+
+    private func ask(_ caller: Caller) {
+        guard asksUnread, !caller.isAsked, caller.pause == nil else { return }
+        let question = try? connection.startCall(
+            to: Connection.driver,
+            path: ObjectPath(trusted: "/org/freedesktop/DBus"),
+            interface: "org.freedesktop.DBus.Debug.Stats",
+            member: "GetConnectionStats",
+            signature: "s"
+        ) { (writer) throws(DBusError) in
+            try writer.write(caller.name)
+        }
+        guard let question else { return askLater(caller) }
+        caller.isAsked = true
+        let sent = caller.unread
+        question.onEnd { [weak self, weak caller] reply in
+            guard let self, let caller else { return }
+            caller.isAsked = false
+            finish(caller, sent, reply)
+        }
+    }
+
+    private func finish(_ caller: Caller, _ sent: Int, _ reply: Result<Message, DBusError>) {
+        do throws(DBusError) {
+            let left = try bytesLeft(of: caller, in: reply.get())
+            // The bus had all that was sent before the question.
+            let read = max(0, min(sent, caller.unread) - left)
+            caller.addUnread(-read)
+            unread -= read
+        } catch {
+            switch error.name {
+            case .nameHasNoOwner: left(caller.name)
+            case .accessDenied, .unknownMethod, .unknownInterface, .unknownObject, .notSupported,
+                .failed:
+                // dbus-broker says `Failed`: it charges receivers, and disconnects the greedy.
+                stopAsking()
+            default: break
+            }
+        }
+        if isBlocked(caller) {
+            askLater(caller)
+        } else {
+            caller.refusals = 0
+            if !caller.backlog.isEmpty { queue.add(caller) }
+        }
+    }
+
+    private func askLater(_ caller: Caller) {
+        let delay = Duration.milliseconds(50) * (1 << min(caller.refusals, 7))
+        caller.refusals += 1
+        caller.pause = EventLoop.shared.schedule(after: delay) { [weak self, weak caller] in
+            guard let self, let caller else { return }
+            caller.pause = nil
+            if !caller.backlog.isEmpty { askAboutUnread(of: caller) }
+        }
+    }
+
+    /// The bytes that the bus has for a connection; under the own name, of all that was sent.
+    private func bytesLeft(of caller: Caller, in reply: Message) throws(DBusError) -> Int {
+        let wanted = caller.name == connection.uniqueName ? "IncomingBytes" : "OutgoingBytes"
+        var bytes: UInt32?
+        try reply.read("a{sv}") { (reader) throws(DBusError) in
+            try reader.array("{sv}", limit: MessageLimits.array) { (reader) throws(DBusError) in
+                try reader.entry("sv") { (reader) throws(DBusError) in
+                    if try reader.read(String.self) == wanted {
+                        bytes = try reader.read(Variant.self).asUInt32
+                    } else {
+                        try reader.skipVariant()
+                    }
+                }
+            }
+        }
+        guard let bytes else {
+            throw DBusError(.unknownMethod, "The bus does not say what it keeps.")
+        }
+        return Int(bytes)
+    }
+
+    /// The bus has dropped what was sent to a connection that left.
+    func forgetUnread(of caller: Caller) {
+        unread -= caller.unread
+        caller.addUnread(-caller.unread)
+        caller.pause?.cancel()
+    }
+
+    private func stopAsking() {
+        asksUnread = false
+        for caller in callers.values {
+            forgetUnread(of: caller)
+            if !caller.backlog.isEmpty { queue.add(caller) }
+        }
+    }
+}

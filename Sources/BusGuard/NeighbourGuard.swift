@@ -1,0 +1,181 @@
+public import DBus
+import Glibc
+
+/// Bounds what neighbours make a service hold, and serves their calls in a fair order.
+///
+/// Each call that expects a reply is answered: with its result, or with `LimitsExceeded` beyond the
+/// bounds. A call without a reply is dropped there.
+@BusActor
+public final class NeighbourGuard {
+    /// Counts unanswered calls by the kind of their method, and bytes.
+    public let quota: CallQuota
+    /// The places of the service's own calls.
+    public let lanes = CallBudget()
+    /// The error that a method is refused with; nil: it may be called.
+    public var gate: (@BusActor (_ member: String, _ interface: String) -> DBusError?)?
+    unowned let connection: Connection
+    var callers: [String: Caller] = [:]
+    var users: [UInt32: UserShare] = [:]
+    var queue = FairQueue()
+    /// Whether the bus tells how much of what was sent it still has.
+    var asksUnread = true
+    /// Bytes that were sent to all callers and may be unread.
+    var unread = 0
+    /// Calls served before all that wait, since a waiting call was served.
+    private var firstInRow = 0
+    /// Runs while another refusal is no reason to ask the bus which callers have left.
+    private var sweepPause: EventSource?
+
+    /// Guards a connection from the next call on.
+    public init(_ connection: Connection, quota: CallQuota) {
+        self.connection = connection
+        self.quota = quota
+        connection.callGuard = self
+        keepSendBufferShort()
+    }
+
+    /// Serves calls of one method of a peer before all that wait, until the source is canceled.
+    ///
+    /// For reports of a part of the service: waiting calls are lost with a connection that leaves.
+    public func goesFirst(
+        _ peer: Peer,
+        calling member: String,
+        of interface: String
+    ) -> EventSource {
+        let (caller, method) = (caller(peer.name), interface + "." + member)
+        caller.first[method, default: 0] += 1
+        return EventSource { [weak caller] in
+            guard let caller, let count = caller.first[method] else { return }
+            caller.first[method] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    func caller(_ name: String) -> Caller {
+        if let known = callers[name] { return known }
+        let new = Caller(name)
+        callers[name] = new
+        return new
+    }
+
+    func share(of uid: UInt32) -> UserShare {
+        if let known = users[uid] { return known }
+        let new = UserShare()
+        users[uid] = new
+        return new
+    }
+
+    /// Has the kernel keep little of what the bus has not read.
+    ///
+    /// While neighbours keep dbus-daemon busy, it reads about 4 KiB of a connection in 10 to 40 ms:
+    /// each byte written for them delays the bytes written later.
+    private func keepSendBufferShort() {
+        var size: Int32 = 16 * 1024
+        let length = socklen_t(MemoryLayout.size(ofValue: size))
+        setsockopt(connection.descriptor, SOL_SOCKET, SO_SNDBUF, &size, length)
+    }
+}
+
+extension NeighbourGuard: CallGuard {
+    package var hasWaitingCalls: Bool { !queue.isEmpty }
+
+    package func drops(unansweredCallOf sender: String) -> Bool {
+        guard let caller = callers[sender] else { return false }
+        return caller.backlog.count >= GuardLimits.unansweredCalls || isBlocked(caller)
+    }
+
+    package func take(_ call: Message, of peer: Peer) {
+        let caller = caller(peer.name)
+        if caller.user == nil { caller.identify(as: share(of: peer.uid)) }
+        if goesFirst(call, of: caller) { return connection.dispatch(call, of: peer) }
+        let bytes = Self.bytes(of: call)
+        guard let user = caller.user, call.size != nil,
+            user.held + bytes <= GuardLimits.heldOfUser
+                || bytes <= GuardLimits.smallCall
+                    && caller.backlog.count < GuardLimits.callsOfConnection
+        else { return connection.refuse(call, of: peer) }
+        caller.hold((call, peer, bytes))
+        queue.add(caller)
+    }
+
+    /// Whether a report goes before all that wait, and not too many reports in a row.
+    private func goesFirst(_ call: Message, of caller: Caller) -> Bool {
+        guard !caller.first.isEmpty, firstInRow < CallBudget.busLimit,
+            let interface = call.interface, let member = call.member,
+            caller.first[interface + "." + member] != nil
+        else { return false }
+        firstInRow += 1
+        return true
+    }
+
+    package func serveNext() -> Bool {
+        firstInRow = 0
+        // A full socket delays the service's own calls: waiting calls leave it to them.
+        guard !queue.isEmpty, connection.hasWrittenAll, connection.isReady(POLLOUT) else {
+            return false
+        }
+        while let caller = queue.next() {
+            guard !isBlocked(caller), let (message, peer, bytes) = caller.takeNext() else {
+                askAboutUnread(of: caller)
+                continue
+            }
+            caller.user?.charged += bytes
+            connection.dispatch(message, of: peer)
+            if !caller.backlog.isEmpty { queue.add(caller) }
+            return true
+        }
+        return false
+    }
+
+    package func admit(
+        _ member: String,
+        of interface: String,
+        from peer: Peer
+    ) throws(DBusError) -> (any CallTicket)? {
+        if let refusal = gate?(member, interface) { throw refusal }
+        do throws(DBusError) {
+            return try quota.admit(member, of: interface, from: peer)
+        } catch {
+            sweep()
+            throw error
+        }
+    }
+
+    package func sent(_ bytes: Int, to name: String?) {
+        // A broadcast stays on the bus until its last receiver has read it: the own name has it.
+        let name = name ?? connection.uniqueName
+        guard asksUnread, name != Connection.driver else { return }
+        let caller = caller(name)
+        caller.addUnread(bytes)
+        unread += bytes
+        caller.user?.charged += bytes
+        if isDoubtful(caller) { askAboutUnread(of: caller) }
+    }
+
+    package func left(_ name: String) {
+        guard let caller = callers.removeValue(forKey: name) else { return }
+        while caller.takeNext() != nil {}
+        forgetUnread(of: caller)
+        users = users.filter { _, user in
+            user.held > 0 || user.unread > 0 || callers.values.contains { $0.user === user }
+        }
+    }
+
+    package func connectionEnded() {
+        callers = [:]
+        users = [:]
+        queue = FairQueue()
+    }
+
+    /// Asks the bus which callers have left, once a second: their calls may take the room.
+    func sweep() {
+        guard sweepPause == nil else { return }
+        sweepPause = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
+            self?.sweepPause = nil
+        }
+        onLoop { [weak connection] in await connection?.catchUpWithNames() }
+    }
+
+    private static func bytes(of call: Message) -> Int {
+        Connection.bytesOfCall + (call.size ?? 0)
+    }
+}

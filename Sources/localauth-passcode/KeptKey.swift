@@ -1,0 +1,33 @@
+import Glibc
+import Linux
+import Sealing
+
+/// The verifier's key pair, which outlives a process that ends because it is idle.
+///
+/// The runtime directory is for root alone, and empty at each boot.
+enum KeptKey {
+    private static let name = "sealing-key"
+
+    /// The key in the runtime directory, or a new one that is kept there.
+    ///
+    /// Without a directory the key lives as long as the process: prompts are told the next one.
+    static func find(in directory: String?) -> SealingKey {
+        guard let path = directory.map({ "\($0)/\(name)" }) else { return SealingKey() }
+        if let bytes = SmallFile.read(path, limit: 64), let key = SealingKey(SecretBytes(bytes)) {
+            return key
+        }
+        let key = SealingKey()
+        keep(key, at: path)
+        return key
+    }
+
+    /// Another process, or a crash, finds the whole key or none.
+    private static func keep(_ key: SealingKey, at path: String) {
+        let draft = "\(path).new"
+        unlink(draft)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        guard let file = OwnedDescriptor.open(draft, flags, mode: 0o600) else { return }
+        let isWritten = key.rawRepresentation.use { file.write($0) }
+        if isWritten { rename(draft, path) } else { unlink(draft) }
+    }
+}

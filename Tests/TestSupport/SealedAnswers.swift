@@ -1,0 +1,65 @@
+import DBus
+import LocalAuthBus
+import Sealing
+
+/// Seals what a scripted person types, and submits it in the prompts of one connection.
+@BusActor final class SealedAnswers {
+    private let manager: Authentication1Proxy
+    private var passcodeKeys: [String: RecipientKey] = [:]
+    private var passwordPrompts: Set<String> = []
+
+    init(_ connection: Connection) {
+        manager = Authentication1Proxy(
+            connection,
+            destination: TestDaemon.name,
+            path: TestDaemon.root
+        )
+    }
+
+    /// Learns what Begin or Update said of a prompt.
+    func learn(_ prompt: String, _ stage: String?, _ details: [String: Variant]) {
+        if let key = details["passcode-key"]?.asBytes { passcodeKeys[prompt] = RecipientKey(key) }
+        switch stage {
+        case "application-password", "application-password-required":
+            passwordPrompts.insert(prompt)
+        case "passcode-required": passwordPrompts.remove(prompt)
+        default: break
+        }
+    }
+
+    /// Submits a text as the stage of the prompt wants it, and waits for no answer.
+    func type(_ text: String, into prompt: String) {
+        guard passwordPrompts.contains(prompt) else {
+            return manager.sendSubmitPasscode(prompt: prompt, sealed: sealed(text, for: prompt))
+        }
+        onLoop { try? await self.submit(password: text, into: prompt) }
+    }
+
+    /// Submits a text as the password of the login.
+    func submit(passcode: String, into prompt: String) async throws(DBusError) {
+        try await manager.submitPasscode(prompt: prompt, sealed: sealed(passcode, for: prompt))
+    }
+
+    /// Submits a text as an item's own password.
+    func submit(password: String, into prompt: String) async throws(DBusError) {
+        let connection = manager.connection
+        let keychain = Keychain1Proxy(
+            connection,
+            destination: manager.destination,
+            path: Keychain1.path
+        )
+        let sealed = RecipientKey(try await keychain.sealingKey())?
+            .seal(Array(password.utf8), for: .keychain, of: connection.uniqueName)
+        try await manager.submitPassword(
+            prompt: prompt,
+            password: sealed ?? [],
+            options: ["sealed": .bool(true)]
+        )
+    }
+
+    /// Without a key the text is sealed to nobody, as by an agent that never heard of one.
+    private func sealed(_ text: String, for prompt: String) -> [UInt8] {
+        let key = passcodeKeys[prompt] ?? RecipientKey(SealingKey().publicKey)
+        return key?.seal(Array(text.utf8), for: .passcode, of: prompt) ?? []
+    }
+}
