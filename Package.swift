@@ -273,14 +273,15 @@ let package = Package(
         ),
         .executableTarget(
             name: "KeychainCrashProbe",
-            dependencies: ["AuthEngine", "KeychainStore", "TestSupport"],
+            dependencies: ["AuthEngine", "KeychainStore", "Sealing", "TestSupport"],
             path: "Tests/KeychainCrashProbe"
         ),
         .testTarget(
             name: "KeychainTests",
             dependencies: [
                 "AuthEngine", "CSQLite", "KeychainCrashProbe", "KeychainStore",
-                .product(name: "Crypto", package: "swift-crypto"), "SQLite", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"), "SQLite", "Sealing",
+                "TestSupport",
             ],
             exclude: ["Format1"]
         ),
@@ -300,8 +301,9 @@ let package = Package(
         .testTarget(
             name: "AuthServiceTests",
             dependencies: [
-                "AuthEngine", "AuthService", "AuthStore", "DBus", "Linux", "LocalAuthBus",
-                "TestSupport", "localauth-sensor-simulated", "localauthd",
+                "AuthEngine", "AuthService", "AuthStore", "BusGuard", "CLinux", "DBus", "Linux",
+                "LocalAuthBus", "Sealing", "TestSupport", "localauth-sensor-simulated",
+                "localauthd",
             ]
         ),
         .testTarget(
@@ -438,7 +440,8 @@ let package = Package(
         .testTarget(
             name: "PasscodeTests",
             dependencies: [
-                "CPAM", "DBus", "Linux", "LocalAuthBus", "localauth-passcode", "TestSupport",
+                "CPAM", "DBus", "Linux", "LocalAuthBus", "Sealing", "localauth-passcode",
+                "TestSupport",
             ]
         ),
         .testTarget(

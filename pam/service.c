@@ -57,7 +57,7 @@ static sd_bus *open_bus(const char *address) {
     sd_bus *bus = NULL;
     if (sd_bus_new(&bus) < 0) return NULL;
     if (sd_bus_set_address(bus, address ? address : system_bus) < 0 ||
-        sd_bus_set_bus_client(bus, 1) < 0 || sd_bus_negotiate_fds(bus, 1) < 0 ||
+        sd_bus_set_bus_client(bus, 1) < 0 || sd_bus_negotiate_fds(bus, 0) < 0 ||
         sd_bus_start(bus) < 0) {
         sd_bus_close(bus);
         return sd_bus_unref(bus);
@@ -309,7 +309,7 @@ static int received(sd_bus_message *message, void *data, sd_bus_error *error) {
     if (!is_from(service, message))
         return sd_bus_error_set_const(error, SD_BUS_ERROR_ACCESS_DENIED, "Only for the service.");
     if (sd_bus_message_is_method_call(message, AGENT, "Begin") &&
-        sd_bus_message_has_signature(message, "sa{sv}h"))
+        sd_bus_message_has_signature(message, "sa{sv}"))
         return began(service, message);
     /* What Update and End say comes as events and as the answer. */
     return sd_bus_reply_method_return(message, NULL);

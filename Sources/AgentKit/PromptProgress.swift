@@ -19,7 +19,7 @@ public enum PromptProgress: Hashable, Sendable {
     case fallbackAvailable
     /// A match waits to be confirmed.
     case confirmationRequired
-    /// The password is asked for from now on, and why; `text` is an administrator's.
+    /// The service asks for the password, with the cause; `text` is an administrator's.
     case passcodeRequired(cause: String, text: String = "")
     /// A wrong passcode, and how many attempts are left.
     case passcodeRejected(attemptsLeft: UInt32)

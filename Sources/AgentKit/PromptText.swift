@@ -14,9 +14,9 @@ public enum PromptText {
                 reason
             )
         }
-        return details.appName.isEmpty
-            ? localized("%1$s wants to %2$s", caller, reason)
-            : localized("%1$s is trying to %2$s", caller, reason)
+        return details.isSandboxed || details.program != nil
+            ? localized("%1$s is trying to %2$s", caller, reason)
+            : localized("%1$s wants to %2$s", caller, reason)
     }
 
     private static func caller(_ details: PromptDetails) -> String {

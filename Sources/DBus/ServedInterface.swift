@@ -61,7 +61,7 @@ public struct InterfaceDescription: Sendable {
     /// The `<interface>` element, docs included.
     public let introspection: String
 
-    /// A description, most often generated from the interface's XML.
+    /// A description with introspection data of its own.
     public init(
         name: String,
         methods: [String: Method],

@@ -48,26 +48,6 @@ extension SensorContractSuite {
             let user = SensorBench.user
             try expect(try await bench.sensor.listTemplates(uid: user).isEmpty, "no template")
         },
-        SensorCheck("Descriptors that came with a call are closed", .malformed) { bench in
-            let process = try await bench.process()
-            let before = TemporaryFolder.names(in: "/proc/\(process)/fd").count
-            let end = try streamPair().0
-            for _ in 0..<64 {
-                let call = try bench.daemon.startCall(
-                    to: bench.owner,
-                    path: path,
-                    interface: "org.localauth.Sensor1",
-                    member: "Health",
-                    signature: "h",
-                    timeout: bench.fixture.patience
-                ) { writer throws(DBusError) in try writer.write(end) }
-                _ = try? await call.reply()
-            }
-            try await expectHealth(bench)
-            try await eventually("the descriptors to be closed, of which it had \(before)") {
-                TemporaryFolder.names(in: "/proc/\(process)/fd").count < before + 16
-            }
-        },
         SensorCheck("Its properties can't be set", .malformed) { bench in
             try await expectRefusal("Set") {
                 try await bench.daemon.setProperty(

@@ -7,6 +7,7 @@ import Testing
 
 private let details: [String: Variant] = [
     "reason": .string("unlock"), "stage": .string("passcode"), "policy": .uint32(2),
+    "sandboxed": .bool(false),
 ]
 
 @Suite(.serialized, .timeLimit(.minutes(10))) struct AgentTests {

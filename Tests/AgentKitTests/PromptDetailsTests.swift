@@ -172,7 +172,7 @@ import Testing
         let origin = "Asked by the sandboxed app org.example.Bank (process 7)."
         #expect(PromptText.origin(bank) == origin)
         let nameless = try app(["app-name": .string("")])
-        #expect(PromptText.question(nameless) == "A sandboxed app wants to unlock")
+        #expect(PromptText.question(nameless) == "A sandboxed app is trying to unlock")
         #expect(PromptText.origin(nameless) == origin)
         // No id, or no word of a sandbox at all, and nothing that a process says counts.
         for more: [String: Variant] in [["sandboxed": .bool(true)], [:]] {
@@ -181,7 +181,7 @@ import Testing
                 least.merging(claim) { $1 }.merging(more) { $1 }
             ) { _ in AskingProgram(path: "/usr/bin/bank", name: "Bank", icon: "") }
             #expect(unknown.isSandboxed && unknown.appName == "" && unknown.program == nil)
-            #expect(PromptText.question(unknown) == "A sandboxed app wants to unlock")
+            #expect(PromptText.question(unknown) == "A sandboxed app is trying to unlock")
             #expect(PromptText.origin(unknown) == "Asked by a sandboxed app (process 7).")
         }
     }

@@ -9,10 +9,10 @@ struct AccessStageTests {
         var desk = Desk(.finger)
         let id = try desk.access([.biometryAny, .devicePasscode])
         #expect(desk.presentation(id)?.stage == .biometry)
-        #expect(desk.passcode(id, .correct).contains(.discardPasscode(id)))
+        #expect(!desk.engine.takesPasscode(id) && desk.passcode(id, .correct).isEmpty)
         desk.scan(matching: true)
         #expect(desk.isPending(id))
-        #expect(desk.progress(id).last == .passcodeRequired(cause: .accessControl))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: PasscodeCause(.accessControl)))
         desk.passcode(id, .correct)
         #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry, .passcode])
         #expect(desk.prompts == 1)
@@ -61,7 +61,7 @@ struct AccessStageTests {
         let id = try desk.access([.biometryAny, .companion])
         desk.scan(matching: true)
         #expect(desk.isPending(id))
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
         desk.scan("key", matching: true)
         #expect(desk.refusal(id) == .biometryLockout)
     }
@@ -73,7 +73,7 @@ struct AccessStageTests {
             let id = try desk.access([.biometryAny, .applicationPassword])
             desk.scan(matching: true)
             #expect(desk.progress(id).last == .applicationPasswordRequired)
-            #expect(desk.send(.passcodeOffered(id)) == [.takePassword(id)])
+            #expect(desk.send(.passwordOffered(id)) == [.takePassword(id)])
             desk.send(.passwordTried(id, verdict))
             #expect((desk.grant(id) != nil) == (verdict == .correct))
             #expect(desk.refusal(id) == (verdict == .wrong ? .authenticationFailed : nil))
@@ -85,8 +85,8 @@ struct AccessStageTests {
         var desk = Desk(.finger)
         let id = try desk.access([.applicationPassword])
         #expect(desk.presentation(id)?.stage == .applicationPassword)
-        desk.send(.passcodeOffered(id))
-        // What the verifier says of it is of no interest.
+        desk.send(.passwordOffered(id))
+        // A verdict of the verifier is about something else.
         desk.send(.passcodeVerified(id, .correct))
         #expect(desk.isPending(id))
         desk.send(.passwordTried(id, .correct))
@@ -104,7 +104,7 @@ struct AccessStageTests {
         desk.send(.promptBegan(id))
         #expect(desk.operations.isEmpty)
         #expect(desk.progress(id).last == .applicationPasswordRequired)
-        desk.send(.passcodeOffered(id))
+        desk.send(.passwordOffered(id))
         desk.send(.passwordTried(id, .correct))
         #expect(desk.grant(id) != nil)
     }
@@ -201,7 +201,7 @@ struct AccessStageTests {
     func leaving() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.applicationPassword])
-        desk.send(.passcodeOffered(id))
+        desk.send(.passwordOffered(id))
         desk.send(.clientGone(Desk.client))
         #expect(!desk.isPending(id))
         #expect(desk.engine.attempts.isEmpty)
@@ -275,8 +275,8 @@ struct AccessStageTests {
         #expect(desk.presentation(id)?.stage == .applicationPassword)
         desk.send(.passwordTried(id, .correct))
         #expect(desk.isPending(id))
-        desk.send(.passcodeOffered(id))
-        #expect(desk.send(.passcodeOffered(id)) == [.discardPasscode(id)])
+        desk.send(.passwordOffered(id))
+        #expect(!desk.engine.takesPassword(id) && desk.send(.passwordOffered(id)).isEmpty)
         desk.send(.passwordTried(id, .correct))
         #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry])
     }
@@ -288,7 +288,7 @@ struct AccessStageTests {
             let id = try desk.access([.userPresence, .applicationPassword])
             desk.send(.passcodeOffered(id))
             desk.scan(matching: true)
-            #expect(desk.send(.passcodeOffered(id)) == [.takePassword(id)])
+            #expect(desk.send(.passwordOffered(id)) == [.takePassword(id)])
             desk.send(.passcodeVerified(id, verdict))
             #expect(desk.isPending(id))
             #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == (verdict == .wrong ? 1 : 0))
@@ -325,7 +325,7 @@ struct AccessStageTests {
         var desk = Desk(.finger)
         let id = try desk.access([.userPresence, .applicationPassword]) { $0.offersFallback = true }
         desk.send(.fellBack(id))
-        #expect(desk.progress(id).last == .passcodeRequired(cause: .fallback))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: PasscodeCause(.fallback)))
         desk.scan(matching: true)
         #expect(desk.progress(id).last == .applicationPasswordRequired)
     }

@@ -182,6 +182,7 @@ struct AttemptTests {
         #expect(desk.available(.biometricsOrPasscode) == nil)
         let id = desk.evaluate(.biometricsOrPasscode)
         #expect(desk.presentation(id)?.stage == .passcode)
+        #expect(desk.progress(id).last == .passcodeRequired(cause: PasscodeCause(.lockout)))
         #expect(desk.operations.isEmpty)
     }
 

@@ -129,7 +129,7 @@ struct Desk {
         return send(fault.map { .sensorFailed(operation.id, $0) } ?? .sensorEnded(operation.id))
     }
 
-    /// A packet, and what the verifier says of it if it is asked.
+    /// Submits a passcode; if the verifier gets it, `verdict` is its answer.
     @discardableResult
     mutating func passcode(_ id: EvaluationID, _ verdict: PasscodeVerdict) -> [Effect] {
         let effects = send(.passcodeOffered(id))

@@ -254,7 +254,7 @@ struct ExhaustiveTests {
 
     private func events(in node: Node, _ world: SmallWorld) -> [Event] {
         var events: [Event] = [.timePassed, .enrolmentChanged(uid: ExhaustiveTests.uid)]
-        events.append(.passcodeRequired(uid: ExhaustiveTests.uid, cause: .remote))
+        events.append(.passcodeRequired(uid: ExhaustiveTests.uid, cause: PasscodeCause(.remote)))
         events.append(.stopping)
         for (id, requests) in world.requests {
             if node.engine.evaluations[id] == nil {
@@ -299,6 +299,7 @@ struct ExhaustiveTests {
         var events: [Event] = [
             .lookedUp(id, found), .lookedUp(id, facts), .lookUpFailed(id), .promptBegan(id),
             .promptFailed(id), .canceled(id), .fellBack(id), .confirmed(id),
+            .revalidationFailed(id, .templateRemoved),
             .oneShotsInvalidated(ClientID(id.rawValue)), .clientGone(ClientID(id.rawValue)),
         ]
         if world.hasPasscode {
@@ -310,7 +311,7 @@ struct ExhaustiveTests {
         }
         if world.flags?.contains(.applicationPassword) == true {
             events += [
-                .passcodeOffered(id), .passwordTried(id, .correct), .passwordTried(id, .wrong),
+                .passwordOffered(id), .passwordTried(id, .correct), .passwordTried(id, .wrong),
                 .passwordTried(id, .failed),
             ]
         }

@@ -108,7 +108,7 @@ struct LearningTests {
         var desk = desk(.webcam)
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.scan("webcam", matching: true)
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
         desk.passcode(id, .correct)
         #expect(desk.grant(id)?.mechanism == .passcode)
         #expect(desk.lessons.isEmpty)

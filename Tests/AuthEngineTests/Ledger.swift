@@ -155,8 +155,12 @@ struct Ledger {
             if isRefused { seen["right, but delayed", default: 0] += 1 }
             if verdict != .lost { wrongPasscodes[id, default: []].append(book.wrongPasscodes) }
         case .passcodeRequired(let uid, let cause):
-            if book(of: uid).passcodeCause == nil {
-                books[uid, default: UserRecord()].passcodeCause = cause
+            let isRemote = cause.word == .remote
+            switch book(of: uid).passcodeCause?.word {
+            case nil: books[uid, default: UserRecord()].passcodeCause = cause
+            case .remote where isRemote, .program where isRemote:
+                books[uid]?.passcodeCause = cause
+            default: break
             }
         case .loggedOut(let uid) where settings.passcodeAfterBoot:
             books[uid]?.lastPasscode = nil
@@ -335,13 +339,16 @@ struct Ledger {
         case .passcodeNotTaken:
             let end = book(of: uid).delayedUntil
             if end.map({ now < $0 }) != true { complain("a passcode is not taken: no delay") }
-        case .passcodeRequired(cause: .delayOver):
-            if let end = book(of: uid).delayedUntil, now < end { complain("the delay goes on") }
         case .passcodeRequired(let cause):
-            let others: [PasscodeCause] = [
-                .fallback, .attempts, .sensorFailed, .verifierFailed, .accessControl,
+            if isDelayed(book(of: uid)) { complain("a passcode is asked for in a delay: \(cause)") }
+            let others: [PasscodeCause.Word] = [
+                .fallback, .attempts, .sensorFailed, .verifierFailed, .delayOver, .accessControl,
             ]
-            if !others.contains(cause) { seeLockout(uid, cause.rawValue) }
+            if others.contains(cause.word) { return }
+            seeLockout(uid, "\(cause)")
+            if let known = book(of: uid).passcodeCause, known != cause {
+                complain("\(cause) is told in the place of \(known)")
+            }
         default: break
         }
     }

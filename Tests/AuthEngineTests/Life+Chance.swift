@@ -155,10 +155,10 @@ extension Life {
         }
         if engine.awaitsConfirmation(id), chance(60) { return .confirmed(id) }
         switch Int.random(in: 0..<10, using: &random) {
-        case 0: return .canceled(id)
+        case 0: return chance(80) ? .canceled(id) : .revalidationFailed(id, .templateRemoved)
         case 1, 2: return .fellBack(id)
         case 3: return .confirmed(id)
-        default: return .passcodeOffered(id)
+        default: return typed(id)
         }
     }
 
@@ -236,7 +236,7 @@ extension Life {
         let operation = OperationID(
             rawValue: UInt64.random(in: (last > 6 ? last - 6 : 0)...last + 1, using: &random)
         )
-        switch Int.random(in: 0..<11, using: &random) {
+        switch Int.random(in: 0..<13, using: &random) {
         case 0: return .lookedUp(id, facts(of: id))
         case 1: return .lookUpFailed(id)
         case 2: return .promptBegan(id)
@@ -247,6 +247,8 @@ extension Life {
         case 7: return .passcodeOffered(id)
         case 8: return .passcodeVerified(id, verdict())
         case 9: return .saved(SaveID(rawValue: engine.lastSave + 1))
+        case 10: return .passwordOffered(id)
+        case 11: return .revalidationFailed(id, .loginManagerSilent)
         default: return sensorEvent(operation)
         }
     }

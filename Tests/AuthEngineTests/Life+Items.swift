@@ -63,7 +63,7 @@ extension Life {
         case 3..<7: take(.unlocked(uid: uid, byPasscode: true))
         case 7: take(.passwordTried(anyEvaluation(), passwordVerdict()))
         case 8: take(.passcodeVerified(anyEvaluation(), .correct))
-        case 9: take(.passcodeOffered(anyEvaluation()))
+        case 9: take(chance(50) ? .passcodeOffered(anyEvaluation()) : typed(anyEvaluation()))
         default: succeed()
         }
     }
@@ -85,7 +85,7 @@ extension Life {
                     ? .passwordTried(id, .correct) : .passcodeVerified(id, .correct)
             )
         } else {
-            take(.passcodeOffered(id))
+            take(typed(id))
         }
     }
 
@@ -125,9 +125,11 @@ extension Life {
         if let operation = engine.evaluations[id]?.operations.first {
             take(.sensorMatched(operation.id, template: "t"))
             take(.confirmed(id))
+        } else if engine.takesPassword(id) {
+            take(.passwordOffered(id))
+            take(.passwordTried(id, .correct))
         } else if engine.evaluations[id] != nil {
             give(id, .correct)
-            if engine.evaluations[id]?.channel == .trying { take(.passwordTried(id, .correct)) }
         }
         while !unwritten.isEmpty { settle(isWritten: true) }
     }

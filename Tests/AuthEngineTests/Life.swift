@@ -112,7 +112,8 @@ struct Life {
 
     /// RequirePasscode is answered when what was to be written by then is written.
     mutating func requirePasscode(_ uid: UInt32) {
-        take(.passcodeRequired(uid: uid, cause: .remote))
+        let causes = [PasscodeCause(.program), PasscodeCause(.remote), .remote("lost")]
+        take(.passcodeRequired(uid: uid, cause: one(of: causes) ?? PasscodeCause(.remote)))
         if let write = unwritten.last(where: { $0.uid == uid }) {
             promises[write.save] = uid
         } else {
@@ -188,6 +189,11 @@ struct Life {
     var asked: [EvaluationID] {
         engine.attempts.values.filter(\.isAsked).map(\.evaluation)
             .sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// A passcode, or the app's own password where the prompt asks for that.
+    func typed(_ id: EvaluationID) -> Event {
+        engine.takesPassword(id) ? .passwordOffered(id) : .passcodeOffered(id)
     }
 
     /// A passcode, and its verdict once the verifier was asked.

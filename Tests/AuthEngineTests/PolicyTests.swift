@@ -142,7 +142,9 @@ struct PolicyTests {
         #expect(desk.engine.offersFallback(id))
         desk.send(.fellBack(id))
         desk.send(.fellBack(id))
-        #expect(desk.progress(id) == [.promptShown, .passcodeRequired(cause: .fallback)])
+        #expect(
+            desk.progress(id) == [.promptShown, .passcodeRequired(cause: PasscodeCause(.fallback))]
+        )
         #expect(desk.operations.count == 1, "the finger goes on looking")
         desk.passcode(id, .correct)
         #expect(desk.grant(id)?.mechanism == .passcode)
@@ -153,7 +155,7 @@ struct PolicyTests {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
         for _ in 0..<3 { desk.scan(matching: false) }
-        #expect(desk.progress(id).last == .passcodeRequired(cause: .attempts))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: PasscodeCause(.attempts)))
         desk.passcode(id, .correct)
         #expect(desk.grant(id)?.mechanism == .passcode)
         #expect(desk.prompts == 1)
@@ -165,7 +167,7 @@ struct PolicyTests {
         desk.fail(4)
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.scan(matching: false)
-        #expect(desk.progress(id).last == .passcodeRequired(cause: .lockout))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: PasscodeCause(.lockout)))
         #expect(desk.available(.biometrics) == .biometryLockout)
         #expect(desk.isPending(id))
     }
@@ -175,7 +177,7 @@ struct PolicyTests {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.fault()
-        #expect(desk.progress(id).last == .passcodeRequired(cause: .sensorFailed))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: PasscodeCause(.sensorFailed)))
         #expect(desk.isPending(id))
     }
 
@@ -286,17 +288,14 @@ struct PolicyTests {
     func passcodeFirst() {
         var desk = Desk(.finger)
         let running = desk.evaluate(.biometrics)
-        desk.send(
-            .passcodeRequired(
-                uid: Desk.uid,
-                cause: PasscodeCause(rawValue: "lost \u{202E}device\n")
-            )
-        )
+        let cause = PasscodeCause.remote("lost device")
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: cause))
         #expect(desk.refusal(running) == .biometryLockout)
-        #expect(desk.message(running).contains("(lost device)"))
+        #expect(desk.message(running).contains("“lost device”"))
         #expect(desk.available(.biometrics) == .biometryLockout)
         let id = desk.evaluate(.biometricsOrPasscode)
         #expect(desk.presentation(id)?.stage == .passcode)
+        #expect(desk.progress(id) == [.promptShown, .passcodeRequired(cause: cause)])
         desk.passcode(id, .correct)
         #expect(desk.available(.biometrics) == nil)
     }
@@ -307,10 +306,10 @@ struct PolicyTests {
         let id = desk.evaluate(.biometricsOrPasscode) { $0.requiresConfirmation = true }
         desk.scan("face", matching: true)
         #expect(desk.engine.awaitsConfirmation(id))
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
         desk.send(.confirmed(id))
         #expect(desk.isPending(id), "the match counts no more")
-        #expect(desk.progress(id).last == .passcodeRequired(cause: .remote))
+        #expect(desk.progress(id).last == .passcodeRequired(cause: PasscodeCause(.remote)))
         desk.passcode(id, .correct)
         #expect(desk.grant(id)?.mechanism == .passcode)
     }

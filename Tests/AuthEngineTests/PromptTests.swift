@@ -89,6 +89,23 @@ struct PromptTests {
         #expect(desk.operations.isEmpty)
     }
 
+    @Test(
+        "L39: A fact that is not confirmed ends the evaluation with -4, and the message names it",
+        arguments: [
+            (RevalidationFailure.loginManagerSilent, "The login manager did not say"),
+            (.templateRemoved, "The fingerprint or face that matched was removed"),
+        ]
+    )
+    func revalidationFailed(_ failure: RevalidationFailure, _ words: String) {
+        var desk = Desk(.webcam)
+        let id = desk.evaluate(.biometrics)
+        desk.scan("webcam", matching: true)
+        desk.send(.revalidationFailed(id, failure))
+        #expect(desk.refusal(id) == .systemCancel && desk.end(id) == .system)
+        #expect(desk.message(id).hasPrefix(words))
+        #expect(desk.send(.confirmed(id)).isEmpty)
+    }
+
     @Test("R25: A match after its deadline does not count, even if nobody noticed the deadline")
     func lateMatch() {
         var desk = Desk(.finger)
@@ -125,6 +142,8 @@ struct PromptTests {
         }
         after += desk.send(.canceled(id)) + desk.send(.fellBack(id)) + desk.send(.confirmed(id))
         after += desk.send(.passcodeOffered(id)) + desk.send(.passcodeVerified(id, .correct))
+        after += desk.send(.passwordOffered(id)) + desk.send(.passwordTried(id, .correct))
+        after += desk.send(.revalidationFailed(id, .templateRemoved))
         after += desk.send(.lookedUp(id, desk.facts)) + desk.send(.lookUpFailed(id))
         after += desk.send(.promptBegan(id)) + desk.send(.promptFailed(id))
         after += desk.send(.clientGone(Desk.client)) + desk.send(.stopping)
@@ -308,7 +327,7 @@ struct PromptTests {
             { $0.now = $0.now + .milliseconds(500) },
             { $0.fail(5) },
             { $0.send(.enrolmentChanged(uid: Desk.uid)) },
-            { $0.send(.passcodeRequired(uid: Desk.uid, cause: .remote)) },
+            { $0.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote))) },
             { $0.send(.released(Desk.context)) },
         ]
         let proofs: [(Grant.Mechanism, Policy)] = [

@@ -38,7 +38,7 @@ struct RecordingTests {
                 1000: with(UserRecord()) {
                     $0.failures = 1
                     $0.delayedUntil = .init(nanoseconds: 77)
-                }
+                }, 2000: with(UserRecord()) { $0.passcodeCause = PasscodeCause(.program) },
             ],
             since: .init(nanoseconds: 5)
         )
@@ -98,6 +98,7 @@ struct RecordingTests {
             at: .init(nanoseconds: 80)
         )
         life.take(.sensorMismatched(.init(rawValue: 1), attempt: 1), at: .init(nanoseconds: 90))
+        life.take(.passcodeRequired(uid: 2000, cause: .remote("lost")), at: .init(nanoseconds: 95))
         life.take(.saved(.init(rawValue: 1)), at: .init(nanoseconds: 100))
     }
 

@@ -42,7 +42,7 @@ struct SessionRuleTests {
         let first = desk.evaluate(.biometrics)
         let ids = (0..<2).map { _ in desk.evaluate(.biometrics, client: Desk.other) }
         desk.writes = false
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
         desk.facts.session = "other"
         desk.send(.canceled(first))
         #expect(ids.allSatisfy(desk.isPending))

@@ -5,7 +5,7 @@ import Testing
 @Suite("What was proved for an access control counts only as long as it would anywhere else")
 struct TakenBackTests {
     private func remote(_ desk: inout Desk) {
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
     }
 
     @Test("R35: A lockout takes back what the context had proved, in the middle of a prompt, too")
@@ -44,7 +44,7 @@ struct TakenBackTests {
             remote(&desk)
             if !hasCompanion { desk.scan("key", matching: true) }
             #expect(desk.isPending(id))
-            #expect(desk.send(.passcodeOffered(id)) == [.discardPasscode(id)])
+            #expect(desk.send(.passwordOffered(id)).isEmpty)
             desk.write()
             #expect(desk.refusal(id) == .biometryLockout)
             desk.writes = true
@@ -88,7 +88,7 @@ struct TakenBackTests {
         var desk = Desk(.finger)
         let id = try desk.access([.biometryAny, .applicationPassword])
         desk.scan(matching: true)
-        desk.send(.passcodeOffered(id))
+        desk.send(.passwordOffered(id))
         desk.writes = false
         remote(&desk)
         desk.send(.passwordTried(id, .correct))
@@ -181,7 +181,7 @@ struct TakenBackTests {
         let id = try desk.access([.devicePasscode, .applicationPassword])
         desk.passcode(id, .correct)
         desk.send(.enrolmentChanged(uid: Desk.uid))
-        desk.send(.passcodeOffered(id))
+        desk.send(.passwordOffered(id))
         desk.send(.passwordTried(id, .correct))
         #expect(desk.grant(id)?.mechanism == .passcode)
     }

@@ -9,10 +9,10 @@ struct UnwrittenTests {
     func requirePasscode() {
         var desk = Desk(.finger)
         desk.writes = false
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
         desk.failToWrite()
         #expect(desk.unwritten.isEmpty && !desk.engine.isWritten(Desk.uid))
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
         #expect(desk.unwritten.count == 1)
         desk.write()
         #expect(desk.engine.isWritten(Desk.uid))
@@ -22,7 +22,7 @@ struct UnwrittenTests {
     func unlock() {
         var desk = Desk(.finger)
         desk.writes = false
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
         desk.failToWrite()
         // Biometry is refused: it doesn't count.
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -50,7 +50,7 @@ struct UnwrittenTests {
         var desk = Desk(.finger)
         desk.writes = false
         let id = desk.evaluate(.biometrics)
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
         #expect(desk.isPending(id))
         desk.failToWrite()
         #expect(desk.refusal(id) == .systemCancel)
@@ -60,7 +60,7 @@ struct UnwrittenTests {
     func lockout() {
         var desk = Desk(.finger)
         desk.writes = false
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote))
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
         desk.failToWrite()
         let first = desk.evaluate(.biometrics)
         #expect(desk.isPending(first))

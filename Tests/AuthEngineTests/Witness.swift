@@ -19,6 +19,13 @@ struct Witness: Hashable {
         var isConfirmed = false
         var isVerifying = false
         var isPasscodeCorrect = false
+        /// Whether its prompt begins with the passcode.
+        var beginsWithPasscode = false
+        /// Whether its prompt was told that a delay runs, and not yet that the delay is over.
+        var isHeldBack = false
+        /// Whether it takes the login's passcode, or the app's own password.
+        var takesPasscode = false
+        var takesPassword = false
     }
 
     struct Write: Hashable {
@@ -70,6 +77,7 @@ struct Witness: Hashable {
         let now = engine.now
         let event = asItCounts(event, engine)
         if event.isOfTime { stages.strikeRefused(engine) }
+        checkSubmission(event, effects)
         stages.arrive(event, mustConfirm: mustConfirm)
         let write = arrive(event, now, effects)
         for effect in effects {
@@ -77,6 +85,7 @@ struct Witness: Hashable {
             see(effect, of: event, write, engine, now)
         }
         leave(event)
+        checkTold(event, effects, engine)
         (records, weight) = (engine.records, 0)
         checkState(engine, now)
         stages.strikeRefused(engine)
@@ -248,6 +257,7 @@ struct Witness: Hashable {
                 return
             }
             seeTell(id, progress, event, write)
+            seeDelay(id, progress, engine)
         case .end(let id, _):
             if live[id]?.isBegun != true { complain("an end without a prompt: \(id)") }
             if live[id]?.isEnded == true { complain("a second end: \(id)") }
@@ -266,8 +276,6 @@ struct Witness: Hashable {
                 complain("a passcode is verified for \(id)")
             }
             live[id]?.isVerifying = true
-        case .discardPasscode(let id):
-            if live[id] == nil { complain("a passcode is discarded for \(id)") }
         case .save(let save, let uid, let record):
             seeSave(save, uid, record, event, engine)
         case .reply(let id, let outcome):
@@ -280,8 +288,6 @@ struct Witness: Hashable {
                 keepsUntil: isInvalid ? nil : now + lifetime
             )
             seeReply(id, outcome, event, write, engine)
-        case .listen(let id):
-            if live[id] == nil { complain("nobody to listen to: \(id)") }
         case .learn(let operation, let id, let sensor): seeLesson(operation, id, sensor, engine)
         case .takePassword, .answerMismatch: break
         }
@@ -297,6 +303,7 @@ struct Witness: Hashable {
             return
         }
         live[id]?.isBegun = true
+        live[id]?.beginsWithPasscode = presentation.stage == .passcode
         if agents[agent] != known.request.uid { complain("\(id) is shown by another user's agent") }
         if known.request.isInteractionNotAllowed { complain("\(id) is shown against its wish") }
         let isShown = live.values.contains {
@@ -304,14 +311,9 @@ struct Witness: Hashable {
                 && $0.facts?.session == known.facts?.session
         }
         if isShown { complain("two prompts in one session: \(id)") }
-        let allowed = known.facts?.sensors ?? []
-        for name in presentation.sensors {
-            let isUsable = allowed.contains { sensor in
-                sensor.name == name && sensor.availability == .usable && sensor.templates > 0
-                    && sensor.strength >= (known.request.minimumStrength ?? .convenience)
-                    && known.request.sensors?.contains(name) != false
-            }
-            if !isUsable { complain("\(id) uses \(name)") }
+        let usable = known.usableSensors.map(\.name)
+        for name in presentation.sensors where !usable.contains(name) {
+            complain("\(id) uses \(name)")
         }
     }
 

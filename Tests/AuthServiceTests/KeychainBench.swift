@@ -1,47 +1,7 @@
 import AuthEngine
 import DBus
-import Glibc
-import Linux
 import LocalAuthBus
 import TestSupport
-
-/// A pair of sockets: the daemon gets one end, and writes a secret into it.
-@BusActor
-final class SecretPair {
-    /// What is given away.
-    let end: OwnedDescriptor
-    private var ours: OwnedDescriptor?
-
-    init(_ kind: __socket_type = SOCK_SEQPACKET) throws {
-        var ends: [Int32] = [-1, -1]
-        let type = Int32(kind.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        try expect(socketpair(AF_UNIX, type, 0, &ends) == 0, "a socket pair")
-        ours = OwnedDescriptor(adopting: ends[0])
-        end = OwnedDescriptor(adopting: ends[1])
-    }
-
-    /// The next packet that waits; nil: none does.
-    func packet() -> [UInt8]? {
-        guard let ours else { return nil }
-        var bytes = [UInt8](repeating: 0, count: 70_000)
-        let count = recv(ours.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT))
-        return count > 0 ? Array(bytes.prefix(count)) : nil
-    }
-
-    /// Nobody receives any more.
-    func close() {
-        // A program that another test starts may have a copy until it is running.
-        if let ours { shutdown(ours.rawValue, Int32(SHUT_RDWR)) }
-        ours = nil
-    }
-
-    /// Puts in as much as there is room for.
-    func fill() {
-        let filling = [UInt8](repeating: 0, count: 4096)
-        while send(end.rawValue, filling, filling.count, Int32(MSG_DONTWAIT)) > 0 {}
-        while send(end.rawValue, filling, 1, Int32(MSG_DONTWAIT)) > 0 {}
-    }
-}
 
 /// A call that runs, and what came of it.
 @BusActor
@@ -100,36 +60,23 @@ struct KeychainClient {
     ) async throws -> String {
         try await proxy.add(
             attributes: ["class": .string("genp"), "svce": .string(service)],
-            secret: sealed(secret),
+            secret: Array(secret.utf8),
             accessControl: Self.control(flags, accessible),
             options: Self.options(context)
         )
     }
 
-    /// A Read that runs; the secret, as text, or nil when no packet came.
+    /// A Read that runs; the secret, as text.
     func reading(
         _ id: String,
         context: Context1Proxy? = nil,
         _ options: [String: Variant] = [:],
         reason: String = "open the vault"
-    ) throws -> RunningCall<String?> {
-        let (pair, proxy) = (try SecretPair(), proxy)
+    ) -> RunningCall<String> {
         let allOptions = Self.options(context, options)
-        return RunningCall { () throws(DBusError) in
-            do throws(DBusError) {
-                try await proxy.read(
-                    id: id,
-                    receiver: pair.end,
-                    reason: reason,
-                    options: allOptions
-                )
-            } catch {
-                guard pair.packet() == nil else {
-                    throw DBusError(.failed, "a refused call gave the secret away")
-                }
-                throw error
-            }
-            return pair.packet().map { String(decoding: $0, as: UTF8.self) }
+        return RunningCall { [proxy] () throws(DBusError) in
+            let secret = try await proxy.read(id: id, reason: reason, options: allOptions)
+            return String(decoding: secret, as: UTF8.self)
         }
     }
 
@@ -138,7 +85,7 @@ struct KeychainClient {
         context: Context1Proxy? = nil,
         _ options: [String: Variant] = [:],
         reason: String = "open the vault"
-    ) async throws -> String? {
+    ) async throws -> String {
         try await reading(id, context: context, options, reason: reason).value()
     }
 
@@ -204,17 +151,14 @@ struct KeychainKey {
         _ data: [UInt8],
         _ algorithm: String = "ecies-cofactor-x963-sha256-aesgcm",
         context: Context1Proxy? = nil
-    ) async throws -> [UInt8]? {
-        let pair = try SecretPair()
+    ) async throws -> [UInt8] {
         try await keychain.proxy.decrypt(
             id: id,
             algorithm: algorithm,
             data: data,
-            receiver: pair.end,
             reason: "decrypt",
             options: KeychainClient.options(context)
         )
-        return pair.packet()
     }
 
     func exchange(
@@ -222,17 +166,14 @@ struct KeychainKey {
         _ algorithm: String = "ecdh",
         _ options: [String: Variant] = [:],
         context: Context1Proxy? = nil
-    ) async throws -> [UInt8]? {
-        let pair = try SecretPair()
+    ) async throws -> [UInt8] {
         try await keychain.proxy.keyExchange(
             id: id,
             algorithm: algorithm,
             publicKey: point,
-            receiver: pair.end,
             reason: "agree",
             options: KeychainClient.options(context, options)
         )
-        return pair.packet()
     }
 }
 
@@ -267,10 +208,23 @@ extension Person {
         }
     }
 
+    /// Submits passwords of the login, each when the one before was rejected.
+    func guess(_ count: Int, _ word: String = "wrong", into prompt: Prompt) async throws {
+        var rejected: Int { updates.seen.count { $0.kind == "passcode-rejected" } }
+        let before = rejected
+        for number in 0..<count {
+            if number > 0 {
+                _ = try await updates.first("rejection \(number)") { _ in
+                    rejected >= before + number
+                }
+            }
+            try await submit(passcode: word, into: prompt)
+        }
+    }
+
     /// Types into the prompt that was shown last.
     func type(_ text: String) async throws {
-        let prompt = try await prompt(prompts.seen.count - 1)
-        enter(text, into: passwordChannels[prompt.handle] ?? prompt.channel)
+        enter(text, into: try await prompt(prompts.seen.count - 1))
     }
 
     /// Cancels the prompt that was shown last.
@@ -281,6 +235,12 @@ extension Person {
 }
 
 extension Context1Proxy {
+    /// Sets an application password in the context; false: the context is invalid.
+    @discardableResult
+    func setPassword(_ password: String) async throws(DBusError) -> Bool {
+        try await setCredential(credentialType: 0, secret: Array(password.utf8), options: [:])
+    }
+
     /// Has a person type an app's own password ahead, for items that are read afterwards.
     func ask(_ person: Person, typing password: String) async throws {
         let call = try evaluateAccessControlStream(

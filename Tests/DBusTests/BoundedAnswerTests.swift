@@ -1,4 +1,4 @@
-import CSystemd
+import BusGuard
 import TestSupport
 import Testing
 
@@ -48,9 +48,9 @@ struct BoundedAnswerTests {
             let talker = try bus.connect()
             let path = ObjectPath(trusted: "/talker")
             talker.export(path, [Talker()])
-            for servesStrangers in [false, true] {
+            for isGuarded in [false, true] {
                 let asker = try bus.connect()
-                if servesStrangers { asker.serveStrangers() }
+                if isGuarded { _ = NeighbourGuard(asker) }
                 var refusal: DBusError?
                 do throws(DBusError) {
                     _ = try await asker.properties(
@@ -61,7 +61,7 @@ struct BoundedAnswerTests {
                 } catch {
                     refusal = error
                 }
-                #expect(refusal?.name == (servesStrangers ? .invalidArgs : nil))
+                #expect(refusal?.name == (isGuarded ? .invalidArgs : nil))
             }
         }
     }
@@ -83,17 +83,14 @@ struct BoundedAnswerTests {
                 for value in [
                     Variant.dictionary(options), .dictionary(["options": .dictionary(options)]),
                 ] {
-                    var pointer: OpaquePointer?
-                    sd_bus_message_new_method_call(connection.bus, &pointer, nil, "/", nil, "Take")
-                    let message = Message(adopting: try #require(pointer))
-                    _ = try OutgoingMessage.fill(message.pointer, "v") {
-                        (writer) throws(DBusError) in try value.write(to: &writer)
+                    let message = try LocalCall.make(on: connection, "v") {
+                        (writer) throws(DBusError) in try writer.write(value)
                     }
-                    sd_bus_message_seal(message.pointer, 1, 0)
                     for isBounded in [true, false] {
-                        sd_bus_message_rewind(message.pointer, 1)
-                        var reader = MessageReader(message.pointer, isBounded: isBounded)
-                        let read = try? reader.read(Variant.self)
+                        message.isBounded = isBounded
+                        let read = try? message.read("v") { (reader) throws(DBusError) in
+                            try reader.read(Variant.self)
+                        }
                         #expect((read != nil) == (isTaken || !isBounded), "\(count), \(length)")
                     }
                 }
@@ -108,23 +105,50 @@ struct BoundedAnswerTests {
             let connection = try bus.connect()
             let half = MessageLimits.elementsOfCall / 2
             for (count, isTaken) in [(half, true), (half + 1, false)] {
-                var pointer: OpaquePointer?
-                sd_bus_message_new_method_call(connection.bus, &pointer, nil, "/", nil, "Take")
-                let message = Message(adopting: try #require(pointer))
-                _ = try OutgoingMessage.fill(message.pointer, "abas") {
+                let message = try LocalCall.make(on: connection, "abas") {
                     (writer) throws(DBusError) in
                     try writer.write([Bool](repeating: true, count: count))
                     try writer.write([String](repeating: "", count: count))
                 }
-                sd_bus_message_seal(message.pointer, 1, 0)
                 for isBounded in [true, false] {
-                    sd_bus_message_rewind(message.pointer, 1)
-                    var reader = MessageReader(message.pointer, isBounded: isBounded)
-                    let flags = try? reader.read([Bool].self)
-                    let texts = try? reader.read([String].self)
-                    #expect(flags?.count == count)
+                    message.isBounded = isBounded
+                    var flags: [Bool] = []
+                    let texts = try? message.read("abas") { (reader) throws(DBusError) in
+                        flags = try reader.read([Bool].self)
+                        return try reader.read([String].self)
+                    }
+                    #expect(flags.count == count)
                     #expect((texts != nil) == (isTaken || !isBounded), "\(count)")
                 }
+            }
+        }
+    }
+
+    @Test("L21: a call has so many values in variants; an answer, which is asked for, has more")
+    @BusActor
+    func variants() async throws {
+        try await PrivateBus.run { bus in
+            let connection = try bus.connect()
+            for (count, isOfCall, isTaken) in [
+                (1000, true, true), (MessageLimits.valuesOfCall, true, false),
+                (MessageLimits.valuesOfCall, false, true),
+            ] {
+                let value = Variant.array(
+                    element: Signature(unchecked: "(b)"),
+                    [Variant](repeating: .structure([.bool(true)]), count: count / 2)
+                )
+                let message = try LocalCall.make(on: connection, "v") {
+                    (writer) throws(DBusError) in try writer.write(value)
+                }
+                message.isBounded = isOfCall
+                var size = 0
+                let read = try? message.read("v") { (reader) throws(DBusError) in
+                    defer { size = reader.size }
+                    return try reader.read(Variant.self)
+                }
+                #expect((read != nil) == isTaken, "\(count)")
+                // What waits is counted by what it takes.
+                #expect(!isTaken || size >= 2 * count * MessageLimits.bytesOfElement)
             }
         }
     }

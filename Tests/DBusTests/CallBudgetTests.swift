@@ -1,6 +1,6 @@
+import BusGuard
+import DBus
 import Testing
-
-@testable import DBus
 
 /// How unanswered calls share the places that a connection has.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))

@@ -1,7 +1,7 @@
+import BusGuard
+import DBus
 import Glibc
 import Testing
-
-@testable import DBus
 
 /// What callers may make a service hold.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
@@ -18,9 +18,9 @@ struct CallQuotaTests {
     @Test("L21: A connection has so many calls that wait; what is answered at once is answered")
     @BusActor
     func perConnection() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let quota = Self.quota()
-            pair.service.connection.quota = quota
+            _ = NeighbourGuard(pair.server, quota: quota)
             let tasks = (0..<2).map { _ in onLoop { _ = await pair.error("Wait") } }
             while pair.service.waits < 2 { #expect(await pair.error("Who") == nil) }
             #expect(await pair.error("RefuseLater") == .limitsExceeded)
@@ -35,10 +35,10 @@ struct CallQuotaTests {
     @Test("L21: A user has so many calls that wait, over however many connections")
     @BusActor
     func perUser() async throws {
-        try await withDirectPair { one in
-            try await withDirectPair { two in
+        try await withPair { one in
+            try await withPair { two in
                 let quota = Self.quota()
-                (one.service.connection.quota, two.service.connection.quota) = (quota, quota)
+                for pair in [one, two] { _ = NeighbourGuard(pair.server, quota: quota) }
                 let tasks = [one, one, two].map { pair in onLoop { _ = await pair.error("Wait") } }
                 while one.service.waits < 2 { #expect(await one.error("Who") == nil) }
                 while two.service.waits < 1 { #expect(await two.error("Who") == nil) }
@@ -54,9 +54,9 @@ struct CallQuotaTests {
     @Test("L21: A call that has ended makes room for another")
     @BusActor
     func room() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let quota = Self.quota()
-            pair.service.connection.quota = quota
+            _ = NeighbourGuard(pair.server, quota: quota)
             for _ in 0..<10 { #expect(await pair.error("RefuseLater") != .limitsExceeded) }
             for _ in 0..<10 {
                 let error = await pair.error("EchoLater", "s") { (writer) throws(DBusError) in
@@ -74,9 +74,9 @@ struct CallQuotaTests {
         _ value: Value,
         _ signature: String
     ) async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let quota = Self.quota()
-            pair.service.connection.quota = quota
+            _ = NeighbourGuard(pair.server, quota: quota)
             let end = Signal()
             let errors = Collected<DBusError.Name?>()
             for count in 1...2 {

@@ -1,70 +1,42 @@
 import DBus
 import Glibc
 import Linux
+import TestSupport
 import Testing
 
-/// File descriptors over a socket pair.
+/// Descriptors that somebody sends to a connection of this project.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct DescriptorTests {
-    @Test("A descriptor arrives open, and the receiver's copy is closed when it is done")
+    @Test("L30: the bus refuses a call with a descriptor, which changes nothing")
     @BusActor
-    func passing() async throws {
-        try await withDirectPair { pair in
-            let file = try Files.holding([4, 5, 6])
-            let reply = try await pair.call("Measure", "h") { (writer) throws(DBusError) in
-                try writer.write(file)
-            }
-            let bytes = try reply.read("ay") { (reader) throws(DBusError) in
-                try reader.read([UInt8].self)
-            }
-            #expect(bytes == [4, 5, 6])
-            // Both copies of the receiver are gone: the read end that is left is ours alone.
-            #expect(pair.service.seenDescriptor >= 0)
-            #expect(Self.openEnds(of: file) == 1)
-        }
-    }
-
-    @Test("A descriptor in a reply outlives the reply")
-    @BusActor
-    func receiving() async throws {
-        try await withDirectPair { pair in
-            let file = try await pair.call("Open")
-                .read("h") { (reader) throws(DBusError) in
-                    try reader.read(OwnedDescriptor.self)
-                }
-            #expect(Files.contents(of: file) == [1, 2, 3])
-            #expect(fcntl(file.rawValue, F_GETFD) & FD_CLOEXEC != 0)
-        }
-    }
-
-    @Test("More descriptors than a message may have are refused")
-    @BusActor
-    func tooMany() async throws {
-        try await withDirectPair { pair in
+    func refusal() async throws {
+        try await withPair { pair in
+            try pair.server.requestName(ExampleService.name)
             let file = try Files.holding([1])
-            let name = await pair.error("Containers", "ayasaua{sv}aa{sv}(is)va{us}") {
-                (writer) throws(DBusError) in
-                var values = ContainerValues()
-                values.list = Array(
-                    repeating: ["file": .descriptor(file)],
-                    count: MessageLimits.descriptors + 1
-                )
-                try values.write(to: &writer)
+            var body = RawValues()
+            body.append(ExampleService.name)
+            body.append("Level")
+            body.append(raw: [1, UInt8(ascii: "u"), 0])
+            body.append(UInt32(9))
+            for destination in [pair.server.uniqueName, ExampleService.name] {
+                let client = try RawClient(pair.bus.address)
+                for (kind, member) in [(RawClient.Kind.call, "Set"), (.signal, "Event")] {
+                    try client.send(
+                        kind,
+                        to: destination,
+                        path: ExampleService.path.rawValue,
+                        interface: "org.freedesktop.DBus.Properties",
+                        member: member,
+                        signature: "ssv",
+                        body: body.bytes,
+                        descriptor: file,
+                        count: 16
+                    )
+                }
+                _ = try await Task.detached { try client.receive(until: "NotSupported") }.value
+                #expect(await pair.error("Who") == nil)
+                #expect(pair.service.level == 7)
             }
-            #expect(name == .invalidArgs)
-            #expect(Self.openEnds(of: file) == 1)
         }
-    }
-
-    /// How many descriptors of this process are the same open file.
-    static func openEnds(of file: OwnedDescriptor) -> Int {
-        var wanted = stat()
-        fstat(file.rawValue, &wanted)
-        return (0..<4096)
-            .count { number in
-                var other = stat()
-                return fstat(Int32(number), &other) == 0 && other.st_ino == wanted.st_ino
-                    && other.st_dev == wanted.st_dev
-            }
     }
 }

@@ -1,5 +1,4 @@
 import DBus
-import Linux
 
 /// A service with a member for each thing that the runtime has to do.
 @BusActor
@@ -10,14 +9,10 @@ final class ExampleService: ServedInterface {
     let connection: Connection
     var level: UInt32 = 7
     var held: [IncomingCall] = []
-    /// Answers the calls of `Keep`.
-    let release = Signal()
-    var kept = 0
     /// Called when a call of `Wait` was canceled.
     let canceled = Signal()
     /// Called when a call of `Wait` has come.
     let started = Signal()
-    var seenDescriptor: Int32 = -1
     var waits = 0
 
     init(_ connection: Connection) {
@@ -39,9 +34,6 @@ final class ExampleService: ServedInterface {
         case "Unencodable": unencodable(call)
         case "Large": try large(call)
         case "Progress": try progress(call)
-        case "Measure": try measure(call)
-        case "Keep": try keep(call)
-        case "Open": try open(call)
         case "Who": who(call)
         default: throw DBusError(.unknownMethod, "There is no such method.")
         }
@@ -188,37 +180,6 @@ final class ExampleService: ServedInterface {
         }
     }
 
-    /// Answers with the size of the file, and notes the number of its own descriptor.
-    private func measure(_ call: IncomingCall) throws(DBusError) {
-        let file = try call.read("h") { (reader) throws(DBusError) in
-            try reader.read(OwnedDescriptor.self)
-        }
-        seenDescriptor = file.rawValue
-        call.answer(.now(Files.contents(of: file)), "ay") { (bytes, writer) throws(DBusError) in
-            try writer.write(bytes)
-        }
-    }
-
-    /// Has a descriptor until it is told to answer.
-    private func keep(_ call: IncomingCall) throws(DBusError) {
-        let file = try call.read("h") { (reader) throws(DBusError) in
-            try reader.read(OwnedDescriptor.self)
-        }
-        kept += 1
-        let answer = Answer<Void>
-            .later { () async throws(DBusError) in
-                await self.release.wait()
-                withExtendedLifetime(file) {}
-            }
-        call.answer(answer, "") { (_, _) throws(DBusError) in }
-    }
-
-    private func open(_ call: IncomingCall) throws(DBusError) {
-        call.answer(.now(try Files.holding([1, 2, 3])), "h") { (file, writer) throws(DBusError) in
-            try writer.write(file)
-        }
-    }
-
     private func who(_ call: IncomingCall) {
         let peer = call.peer
         call.answer(.now((peer.name, peer.uid, peer.pid)), "sui") {
@@ -239,9 +200,8 @@ extension ExampleService {
                 ("Containers", "ayasaua{sv}aa{sv}(is)va{us}", "ayasaua{sv}aa{sv}(is)va{us}"),
                 ("Add", "uu", "u"), ("AddLater", "uu", "u"), ("Refuse", "", ""),
                 ("RefuseLater", "", ""), ("Wait", "", ""), ("Hold", "", ""), ("Forget", "", ""),
-                ("Unencodable", "", "s"), ("Progress", "u", "u"), ("Measure", "h", "ay"),
-                ("Keep", "h", ""), ("EchoLater", "s", "s"),
-                ("Open", "", "h"), ("Who", "", "sui"), ("Large", "u", "aay"),
+                ("Unencodable", "", "s"), ("Progress", "u", "u"), ("EchoLater", "s", "s"),
+                ("Who", "", "sui"), ("Large", "u", "aay"),
             ]
             .map { ($0.0, .init(name: $0.0, input: $0.1, output: $0.2)) }
         ),

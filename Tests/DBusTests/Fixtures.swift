@@ -1,6 +1,7 @@
 import DBus
 import Glibc
 import Linux
+import TestSupport
 import Testing
 
 /// Something that happens once; tests wait for it instead of sleeping.
@@ -77,25 +78,20 @@ enum Files {
     }
 }
 
-/// A service and a client at the ends of a socket pair, both on the loop.
+/// A service and a client on a private bus, both on the loop.
 @BusActor
-struct DirectPair {
+struct ServedPair {
+    let bus: PrivateBus
     let server: Connection
     let client: Connection
     let service: ExampleService
 
-    init() throws {
-        var ends: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-        server = try Connection(server: OwnedDescriptor(adopting: ends[0]))
-        client = try Connection(client: OwnedDescriptor(adopting: ends[1]))
+    init(_ bus: PrivateBus) throws {
+        self.bus = bus
+        server = try bus.connect()
+        client = try bus.connect()
         service = ExampleService(server)
         server.export(ExampleService.path, [service])
-    }
-
-    func close() {
-        client.close()
-        server.close()
     }
 
     func call(
@@ -107,7 +103,7 @@ struct DirectPair {
         _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
     ) async throws(DBusError) -> Message {
         try await client.call(
-            to: Peer.direct,
+            to: server.uniqueName,
             path: path,
             interface: interface,
             member: member,
@@ -142,10 +138,10 @@ struct DirectPair {
     }
 }
 
-/// Runs a test body with a pair, and closes it.
-@BusActor
-func withDirectPair(_ body: @BusActor (DirectPair) async throws -> Void) async throws {
-    let pair = try DirectPair()
-    defer { pair.close() }
-    try await body(pair)
+/// Runs a test body with a pair on a bus of its own.
+func withPair(
+    limits: [String: Int] = [:],
+    _ body: @BusActor (ServedPair) async throws -> Void
+) async throws {
+    try await PrivateBus.run(limits: limits) { bus in try await body(try ServedPair(bus)) }
 }

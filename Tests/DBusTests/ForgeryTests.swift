@@ -238,17 +238,18 @@ struct ForgeryTests {
     @Test("What every object answers by itself is answered once")
     @BusActor
     func standardAnswers() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
+            try await pair.bus.letForgedRepliesThrough()
             let call = try pair.client.startCall(
-                to: Peer.direct,
+                to: pair.server.uniqueName,
                 path: ExampleService.path,
                 interface: StandardInterface.peer,
                 member: "Ping"
             )
             let serial = call.serial
-            let again = PendingCall(serial: serial, message: nil, destination: nil) { _ in }
+            let again = PendingCall(serial: serial, destination: nil, isSensitive: false) { _ in }
             // At once: another answer comes right behind the first.
-            call.onEnd { _ in pair.client.pending[UInt64(serial)] = again }
+            call.onEnd { _ in pair.client.outgoing.pending[UInt64(serial)] = again }
             _ = try await call.reply()
             // It would come before that to the next call.
             #expect(await pair.error("Who") == nil)
@@ -259,7 +260,7 @@ struct ForgeryTests {
     @Test("The first answer of a call counts, and is the only one that is sent")
     @BusActor
     func answers() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let encoded = Collected<String>()
             for isRefusedFirst in [false, true] {
                 let outcome = Collected<String?>()

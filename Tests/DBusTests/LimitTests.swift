@@ -1,7 +1,8 @@
 import DBus
+import TestSupport
 import Testing
 
-/// Input beyond the limits, over a socket pair.
+/// Input beyond the limits.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct LimitTests {
     private static let signature = "ayasaua{sv}aa{sv}(is)va{us}"
@@ -9,7 +10,7 @@ struct LimitTests {
     /// Whether the service takes the values; those that the client's own writer refuses included.
     @BusActor
     private func answer(
-        to pair: DirectPair,
+        to pair: ServedPair,
         _ change: (inout ContainerValues) -> Void
     ) async -> DBusError.Name? {
         await pair.error("Containers", Self.signature) { (writer) throws(DBusError) in
@@ -31,7 +32,7 @@ struct LimitTests {
     @Test("Values at the limits pass, and values beyond them are InvalidArgs")
     @BusActor
     func limits() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let string = String(repeating: "a", count: MessageLimits.string)
             #expect(await answer(to: pair) { $0.strings = [string] } == nil)
             #expect(await answer(to: pair) { $0.strings = [string + "a"] } == .invalidArgs)
@@ -52,8 +53,8 @@ struct LimitTests {
     @Test("The reader refuses by itself what a careless writer sends", arguments: RawBody.allCases)
     @BusActor
     func reading(body: RawBody) async throws {
-        try await withDirectPair { pair in
-            let pointer = try RawMessage(pair.client, body)
+        try await withPair { pair in
+            let pointer = try RawMessage(pair, body)
             #expect(await pointer.error() == .invalidArgs)
             #expect(await pair.error("Who") == nil)
         }
@@ -62,7 +63,7 @@ struct LimitTests {
     @Test("L16: a connection whose calls wait without end is refused more, and still answered")
     @BusActor
     func waitingCalls() async throws {
-        try await withDirectPair { pair in
+        try await withPair(limits: PrivateBus.wideLimits) { pair in
             let ends = Collected<DBusError.Name?>()
             let tasks = (0..<MessageLimits.waitingCalls)
                 .map { _ in onLoop { ends.add(await pair.error("Wait")) } }
@@ -78,11 +79,11 @@ struct LimitTests {
     @Test("L16: what the bus would end the connection for is not sent, and the sender goes on")
     @BusActor
     func largeMessages() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let most = UInt32(MessageLimits.sent / MessageLimits.bytes)
             let grown = Collected<Int>()
             let subscription = pair.client.subscribe(
-                sender: Peer.direct,
+                sender: pair.server.uniqueName,
                 path: ExampleService.path,
                 interface: ExampleService.name,
                 member: "Grown",

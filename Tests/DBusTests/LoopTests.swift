@@ -72,16 +72,21 @@ struct LoopTests {
     @Test("L21: connections that are never idle don't keep timers and other threads waiting")
     @BusActor
     func busyConnections() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             var isOver = false
             // One signal begets the next, for ever.
             let ends = [pair.server, pair.client]
-            let echo = { (end: Connection) in
-                end.emit(path: ExampleService.path, interface: ExampleService.name, member: "Echo")
+            let echo = { @BusActor (end: Connection) in
+                end.emit(
+                    path: ExampleService.path,
+                    interface: ExampleService.name,
+                    member: "Echo",
+                    to: end.uniqueName
+                )
             }
             let subscriptions = ends.map { end in
                 end.subscribe(
-                    sender: Peer.direct,
+                    sender: end.uniqueName,
                     path: nil,
                     interface: ExampleService.name,
                     member: "Echo",
@@ -91,7 +96,7 @@ struct LoopTests {
                 }
             }
             defer { for subscription in subscriptions { subscription.cancel() } }
-            for _ in 0..<8 { for end in ends { echo(end) } }
+            for _ in 0..<64 { for end in ends { echo(end) } }
             await pause(.milliseconds(5))
             await Task.detached { await Task.yield() }.value
             isOver = true

@@ -9,8 +9,8 @@ struct MemoryTests {
     @Test("Ten thousand hidden objects need at most 4 KiB each")
     @BusActor
     func objects() async throws {
-        try await withDirectPair { pair in
-            let owner = try await pair.server.peer(named: Peer.direct)
+        try await withPair { pair in
+            let owner = try await pair.server.peer(named: pair.client.uniqueName)
             let count = 10_000
             let before = try residentBytes()
             for number in 0..<count {
@@ -27,17 +27,17 @@ struct MemoryTests {
     @Test("When ten thousand objects have gone their table has too, and who stays is still there")
     @BusActor
     func departedObjects() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let staying = ObjectPath(trusted: "/org/example/Test1/staying")
             pair.server.export(staying, [ExampleService(pair.server)])
-            let before = Set(pair.server.objects.keys)
+            let before = Set(pair.server.objects.exported.keys)
             let paths = (0..<10_000).map { ObjectPath(unchecked: "/org/example/Test1/gone_\($0)") }
             for path in paths { pair.server.export(path, [ExampleService(pair.server)]) }
-            #expect(pair.server.objects.capacity >= paths.count)
+            #expect(pair.server.objects.exported.capacity >= paths.count)
             for path in paths { pair.server.unexport(path) }
             #expect(before.contains(staying.rawValue))
-            #expect(Set(pair.server.objects.keys) == before)
-            #expect(pair.server.objects.capacity < 2048)
+            #expect(Set(pair.server.objects.exported.keys) == before)
+            #expect(pair.server.objects.exported.capacity < 2048)
         }
     }
 
@@ -45,9 +45,9 @@ struct MemoryTests {
     @BusActor
     func subscriptions() async throws {
         weak var subscription: EventSource?
-        try await withDirectPair { pair in
+        try await withPair { pair in
             subscription = pair.client.subscribe(
-                sender: Peer.direct,
+                sender: pair.server.uniqueName,
                 path: nil,
                 interface: ExampleService.name,
                 member: nil,

@@ -27,7 +27,7 @@ struct MissedNameTests {
             #expect(!peer.hasLeft)
             await service.catchUpWithNames()
             #expect(peer.hasLeft && !stays.hasLeft && left.seen == [true])
-            #expect(service.peers[guest.uniqueName] == nil)
+            #expect(service.directory.peers[guest.uniqueName] == nil)
         }
     }
 
@@ -73,7 +73,7 @@ struct MissedNameTests {
             let told = Witness<String?>()
             let exact = service.watchName(Self.name) { told.record($0) }
             // As if the time for its answer were over.
-            for call in service.pending.values { call.cancel() }
+            for call in service.outgoing.pending.values { call.cancel() }
             #expect(try await told.first("an answer") { _ in true } == owner.uniqueName)
             exact.cancel()
             // Of who can't be asked any more nothing is known, and that is told as well.
@@ -140,13 +140,13 @@ struct MissedNameTests {
         try await PrivateBus.run { bus in
             let (service, owner) = (try bus.connect(), try bus.connect())
             try owner.requestName(Self.name)
-            let before = service.pending.count
+            let before = service.outgoing.pending.count
             let answer = Witness<String?>()
             let task = onLoop { answer.record(try? await service.nameOwner(Self.name)) }
             let question = try service.askWhoOwns(Self.name)
             let other = try service.askWhoOwns("org.example.Other")
             #expect(try service.askWhoOwns(Self.name) === question && other !== question)
-            #expect(service.pending.count == before + 2)
+            #expect(service.outgoing.pending.count == before + 2)
             // Whoever stops waiting takes nobody's answer away.
             task.cancel()
             #expect(try await answer.first("the answer") { _ in true } == owner.uniqueName)

@@ -1,4 +1,3 @@
-import CSystemd
 import TestSupport
 import Testing
 
@@ -9,21 +8,13 @@ import Testing
 struct PeerLookUpTests {
     @BusActor
     private static func call(
-        of size: Int,
+        of size: Int = 0,
         from sender: String,
-        on server: Connection,
-        descriptors: Int = 0
+        on server: Connection
     ) throws -> Message {
-        var pointer: OpaquePointer?
-        sd_bus_message_new_method_call(server.bus, &pointer, nil, "/", nil, "Hold")
-        let call = Message(
-            adopting: try #require(pointer),
-            descriptors: descriptors,
-            size: size
-        )
-        sd_bus_message_set_sender(call.pointer, sender)
-        sd_bus_message_seal(call.pointer, 1, 0)
-        return call
+        try LocalCall.make(on: server, from: sender, "ay") { (writer) throws(DBusError) in
+            try writer.write([UInt8](repeating: 0, count: size))
+        }
     }
 
     @Test("L21: what all send before they are known has one bound, beside a little of each")
@@ -31,30 +22,18 @@ struct PeerLookUpTests {
     func sum() async throws {
         try await PrivateBus.run { bus in
             let server = try bus.connect()
-            server.serveStrangers()
             // In one turn: the bus has answered nothing.
             for number in 0..<40 {
                 let name = ":1.\(9000 + number)"
-                server.receive(call: try Self.call(of: 1024 * 1024, from: name, on: server))
-                #expect(server.lookUps[name] != nil)
+                server.receive(call: try Self.call(of: 1_000_000, from: name, on: server))
             }
-            let most = MessageLimits.heldBytesOfUnknown
-            #expect(most / 2..<most ~= server.lookUpBytes)
+            #expect(server.directory.lookUps.count == 16)
             server.receive(call: try Self.call(of: 1024, from: ":1.8000", on: server))
-            #expect(server.lookUps[":1.8000"]?.calls.count == 1)
-            // Of whom nothing is known, nothing would bound the errors.
-            server.receive(call: try Self.call(of: 1024 * 1024, from: ":1.8000", on: server))
-            #expect(server.lookUps[":1.8000"]?.calls.count == 1)
-            #expect(server.lookUps[":1.8000"]?.refused.isEmpty == true)
-            for _ in 0..<5 {
-                let count = MessageLimits.descriptors
-                server.receive(
-                    call: try Self.call(of: 0, from: ":1.8001", on: server, descriptors: count)
-                )
-            }
-            #expect(server.lookUps[":1.8001"]?.calls.count == 4)
-            try await eventually("everybody to be looked up") { server.lookUps.isEmpty }
-            #expect(server.lookUpBytes == 0)
+            #expect(server.directory.lookUps[":1.8000"]?.calls.count == 1)
+            server.receive(call: try Self.call(of: 1_000_000, from: ":1.8000", on: server))
+            #expect(server.directory.lookUps[":1.8000"]?.calls.count == 1)
+            try await eventually("everybody to be looked up") { server.directory.lookUps.isEmpty }
+            #expect(server.directory.lookUpBytes == 0)
         }
     }
 
@@ -63,50 +42,35 @@ struct PeerLookUpTests {
     func lostMatch() async throws {
         try await PrivateBus.run { bus in
             let (server, client) = (try bus.connect(), try bus.connect())
-            server.serveStrangers()
+            let name = client.uniqueName
             // In one turn: the bus has answered neither this nor who the caller is.
-            server.receive(call: try Self.call(of: 0, from: client.uniqueName, on: server))
+            server.receive(call: try Self.call(from: name, on: server))
             for _ in 0..<2 {
-                let asked = server.pending.values.filter {
-                    $0 !== server.lookUps[client.uniqueName]?.question
+                let asked = server.outgoing.pending.values.filter {
+                    $0 !== server.directory.lookUps[name]?.question
                 }
                 try #require(asked.count == 1)
                 asked[0].finish(.failure(DBusError(.noReply, "")))
             }
-            #expect(server.lookUps[client.uniqueName]?.calls.count == 1)
-            try await eventually("it to be known") { server.peers[client.uniqueName] != nil }
-            let name = client.uniqueName
+            #expect(server.directory.lookUps[name]?.calls.count == 1)
+            try await eventually("it to be known") { server.directory.peers[name] != nil }
             client.close()
-            try await eventually("the server to hear that it left") { server.peers[name] == nil }
+            try await eventually("the server to hear that it left") {
+                server.directory.peers[name] == nil
+            }
         }
     }
 
-    @Test("L21: a first call without room is refused when it is known whose it is, and no other")
+    @Test("L31: a first call without room is refused, and the next one is answered")
     @BusActor
     func refusal() async throws {
-        try await PrivateBus.run { bus in
-            let (server, client) = (try bus.connect(), try bus.connect())
-            server.serveStrangers()
-            server.export(ExampleService.path, [ExampleService(server)])
+        try await withPair { pair in
             let bytes = [UInt8](repeating: 0, count: MessageLimits.bytes)
-            let error = await #expect(throws: DBusError.self) {
-                _ = try await client.call(
-                    to: server.uniqueName,
-                    path: ExampleService.path,
-                    interface: ExampleService.name,
-                    member: "Who",
-                    signature: "aay"
-                ) { (writer) throws(DBusError) in
-                    try writer.write([[UInt8]](repeating: bytes, count: 5))
-                }
+            let error = await pair.error("Who", "aay") { (writer) throws(DBusError) in
+                try writer.write([[UInt8]](repeating: bytes, count: 5))
             }
-            #expect(error?.name == .limitsExceeded)
-            _ = try await client.call(
-                to: server.uniqueName,
-                path: ExampleService.path,
-                interface: ExampleService.name,
-                member: "Who"
-            )
+            #expect(error == .limitsExceeded)
+            #expect(await pair.error("Who") == nil)
         }
     }
 }

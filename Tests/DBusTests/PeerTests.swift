@@ -8,15 +8,15 @@ import Testing
 struct PeerTests {
     @Test("L1: without a uid or a process nobody is known, and 2^32-1 is no uid")
     @BusActor
-    func nobody() {
-        #expect(Peer(name: ":1.1", uid: 1000, pid: 7)?.uid == 1000)
-        #expect(Peer(name: ":1.1", uid: 0, pid: 7)?.uid == 0)
-        // One that would be negative with a sign is a uid like any other.
-        #expect(Peer(name: ":1.1", uid: 4_000_000_000, pid: 7)?.uid == 4_000_000_000)
-        #expect(Peer(name: ":1.1", uid: nil, pid: 7) == nil)
-        #expect(Peer(name: ":1.1", uid: .max, pid: 7) == nil)
-        for pid in [nil, 0, -1, Int32.min] {
-            #expect(Peer(name: ":1.1", uid: 1000, pid: pid) == nil)
+    func nobody() async throws {
+        try await withBus { _, server, _ in
+            @BusActor func uid(_ uid: UInt32?, pid: Int32? = 7) -> UInt32? {
+                Peer(name: ":1.1", uid: uid, pid: pid, on: server)?.uid
+            }
+            // A number that would be negative with a sign is a uid like any other.
+            for number in [0, 1000, 4_000_000_000] as [UInt32] { #expect(uid(number) == number) }
+            for number in [nil, .max] as [UInt32?] { #expect(uid(number) == nil) }
+            for pid in [nil, 0, -1, .min] as [Int32?] { #expect(uid(1000, pid: pid) == nil) }
         }
     }
 

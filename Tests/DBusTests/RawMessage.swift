@@ -16,10 +16,10 @@ enum RawBody: CaseIterable {
 struct RawMessage {
     private let call: PendingCall
 
-    init(_ client: Connection, _ body: RawBody) throws(DBusError) {
+    init(_ pair: ServedPair, _ body: RawBody) throws(DBusError) {
         let values = ContainerValues()
-        call = try client.startCall(
-            to: Peer.direct,
+        call = try pair.client.startCall(
+            to: pair.server.uniqueName,
             path: ExampleService.path,
             interface: ExampleService.name,
             member: "Containers",

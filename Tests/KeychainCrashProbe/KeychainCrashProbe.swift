@@ -1,6 +1,7 @@
 import AuthEngine
 import Glibc
 import KeychainStore
+import Sealing
 import TestSupport
 
 /// A process with a keychain under a mixed load, that tests kill.

@@ -1,4 +1,5 @@
 import Glibc
+import Sealing
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import Sealing
 import Testing
 
 @testable import AuthEngine

@@ -1,6 +1,7 @@
 import AuthEngine
 import Foundation
 import KeychainStore
+import Sealing
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import KeychainStore
+import Sealing
 import TestSupport
 import Testing
 

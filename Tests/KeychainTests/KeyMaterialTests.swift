@@ -1,5 +1,6 @@
 import Crypto
 import KeychainStore
+import Sealing
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import KeychainStore
+import Sealing
 import TestSupport
 import Testing
 

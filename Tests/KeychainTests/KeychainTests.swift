@@ -1,5 +1,6 @@
 import Glibc
 import KeychainStore
+import Sealing
 import TestSupport
 import Testing
 

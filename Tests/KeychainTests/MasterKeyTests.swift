@@ -1,5 +1,6 @@
 import Foundation
 import KeychainStore
+import Sealing
 import TestSupport
 import Testing
 

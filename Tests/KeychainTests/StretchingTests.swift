@@ -1,4 +1,5 @@
 import Crypto
+import Sealing
 import Testing
 
 @testable import AuthEngine

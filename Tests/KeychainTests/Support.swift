@@ -1,5 +1,6 @@
 import CSQLite
 import KeychainStore
+import Sealing
 import TestSupport
 import Testing
 

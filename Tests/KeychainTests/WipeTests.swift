@@ -1,8 +1,7 @@
 import Foundation
+import Sealing
 import TestSupport
 import Testing
-
-@testable import KeychainStore
 
 /// Not in Swift's Glibc module; nothing is kept.
 @_silgen_name("memmem")

@@ -1,8 +1,8 @@
 import CPAM
 import DBus
 import Glibc
-import Linux
 import LocalAuthBus
+import Sealing
 import TestSupport
 import Testing
 
@@ -17,7 +17,7 @@ struct CheckTests {
     static let project =
         #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
 
-    /// Calls Verify with a passcode on its way; the agent's end stays open as long as the call.
+    /// Calls Verify with a passcode.
     @BusActor static func verify(
         _ bench: PasscodeBench,
         _ passcode: String = "2468",
@@ -41,11 +41,11 @@ struct CheckTests {
     @Test("L10: PAM isn't asked about what it could never take")
     func neverAsked() async throws {
         try await PasscodeBench.with(service: "localauth-counted") { bench in
-            for packet in [[], [UInt8](repeating: 0x32, count: 513)] {
-                try expect(try await !bench.verify(packet), "a wrong one")
+            for passcode in [Array("2468\0".utf8), [UInt8](repeating: 0x32, count: 512)] {
+                try expect(try await !bench.verify(passcode), "a wrong one")
             }
             #expect(bench.checks == [])
-            try expect(try await !bench.verify([UInt8](repeating: 0x32, count: 512)), "a wrong one")
+            try expect(try await !bench.verify([UInt8](repeating: 0x32, count: 511)), "a wrong one")
             #expect(bench.checks.count == 1)
         }
     }
@@ -156,10 +156,11 @@ struct CheckTests {
             }
             #expect(try ignored(own) != 0)
             #expect(try ignored("/proc/\(check)") == 0)
-            // The socket is closed already.
-            let path = "/proc/\(check)/fdinfo/\(PasscodeCheck.pipe)"
-            let flags = try #require(Int32(try Self.value("flags:", in: path), radix: 8))
-            #expect(flags & O_CLOEXEC != 0)
+            for descriptor in [PasscodeCheck.input, PasscodeCheck.pipe] {
+                let path = "/proc/\(check)/fdinfo/\(descriptor)"
+                let flags = try #require(Int32(try Self.value("flags:", in: path), radix: 8))
+                #expect(flags & O_CLOEXEC != 0)
+            }
             kill(check, SIGKILL)
             #expect(await verdict.value == nil)
         }
@@ -335,9 +336,7 @@ struct CheckTests {
             _ = try await bench.bus.waitForOwner(of: "org.localauth.Authentication1", false)
             try next.requestName("org.localauth.Authentication1")
             let verifier = PasscodeBench.proxy(next, bench.verifier.destination)
-            let (agent, socket) = try PasscodeBench.pair()
-            send(agent.rawValue, "2468", 4, 0)
-            #expect(try await verifier.verify(uid: bench.user, socket: socket))
+            #expect(try await bench.verify(Array("2468".utf8), by: verifier))
             #expect(bench.checks.count == 2)
             try await eventually("the reason to be logged") {
                 bench.program.errors.contains("Nobody waits for this check")
@@ -353,6 +352,7 @@ struct CheckTests {
             let connection = try bus.connect()
             let verifier = PasscodeObject(
                 daemon: DaemonCaller(on: connection),
+                key: SealingKey(),
                 service: "no-such-service",
                 directory: bus.folder,
                 isSet: .always
@@ -360,12 +360,10 @@ struct CheckTests {
             try verifier.serve(on: connection)
             await verifier.leave(connection)
             let proxy = PasscodeBench.proxy(daemon, connection.uniqueName)
-            let (agent, socket) = try PasscodeBench.pair()
             try await expectError(.passcodeCanceled, of: "Verify") {
-                _ = try await proxy.verify(uid: getuid(), socket: socket)
+                _ = try await proxy.verify(uid: getuid(), prompt: "prompt", sealed: [])
             }
             #expect(verifier.isIdle)
-            withExtendedLifetime(agent) {}
         }
     }
 

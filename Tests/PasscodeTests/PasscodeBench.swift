@@ -1,7 +1,7 @@
 import DBus
 import Glibc
-import Linux
 import LocalAuthBus
+import Sealing
 import TestSupport
 import Testing
 
@@ -11,6 +11,7 @@ import Testing
     let daemon: Connection
     let program: ChildProcess
     let verifier: Passcode1Proxy
+    let key: RecipientKey
     let user = getuid()
 
     /// Starts the verifier; the test plays the daemon.
@@ -31,6 +32,7 @@ import Testing
         )
         let owner = try await bus.waitForOwner(of: "org.localauth.Passcode1")
         verifier = Self.proxy(daemon, try #require(owner))
+        key = try #require(RecipientKey(try await verifier.sealingKey()))
     }
 
     static func proxy(_ connection: Connection, _ owner: String) -> Passcode1Proxy {
@@ -64,37 +66,24 @@ import Testing
         }
     }
 
-    /// What Verify says to this packet; nil: none is sent, and the agent's end is closed.
-    func verify(_ packet: [UInt8]?, uid: UInt32? = nil) async throws -> Bool {
-        let (agent, socket) = try Self.sent(packet)
-        defer { withExtendedLifetime(agent) {} }
-        return try await verifier.verify(uid: uid ?? user, socket: socket)
+    /// What Verify says to this passcode, which is sealed for a prompt.
+    func verify(
+        _ passcode: [UInt8],
+        uid: UInt32? = nil,
+        by other: Passcode1Proxy? = nil
+    ) async throws -> Bool {
+        try await (other ?? verifier)
+            .verify(uid: uid ?? user, prompt: Self.prompt, sealed: Self.seal(passcode, to: key))
     }
 
     func verify(_ passcode: String) async throws -> Bool {
         try await verify(Array(passcode.utf8))
     }
 
-    /// The two ends with a packet on its way; without one the agent's end is closed.
-    private static func sent(
-        _ packet: [UInt8]?
-    ) throws -> (agent: OwnedDescriptor?, daemon: OwnedDescriptor) {
-        let (agent, socket) = try pair()
-        guard let packet else { return (nil, socket) }
-        send(agent.rawValue, packet, packet.count, 0)
-        return (agent, socket)
-    }
+    static let prompt = "0123456789abcdef"
 
-    /// The agent's and the daemon's end.
-    static func pair(
-        _ type: __socket_type = SOCK_SEQPACKET
-    ) throws -> (agent: OwnedDescriptor, daemon: OwnedDescriptor) {
-        var ends: [Int32] = [-1, -1]
-        try expect(socketpair(AF_UNIX, Int32(type.rawValue), 0, &ends) == 0, "a socket pair")
-        // As the daemon has it: packets say who sent them.
-        var on: Int32 = 1
-        setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &on, socklen_t(MemoryLayout<Int32>.size))
-        return (OwnedDescriptor(adopting: ends[0]), OwnedDescriptor(adopting: ends[1]))
+    static func seal(_ passcode: [UInt8], to key: RecipientKey) throws -> [UInt8] {
+        try #require(key.seal(passcode, for: .passcode, of: prompt))
     }
 
     /// The processes of the checks by `localauth-counted`, in the order in which they began.

@@ -1,7 +1,7 @@
 import DBus
 import Glibc
-import Linux
 import LocalAuthBus
+import Sealing
 import TestSupport
 import Testing
 
@@ -37,6 +37,7 @@ struct PasscodeTests {
             // The bus starts it with the first call, so that it isn't idle before.
             let script = """
                 cd '\(bus.folder)' || exit
+                export RUNTIME_DIRECTORY='\(bus.folder)'
                 : >began
                 '\(ChildProcess.folder)/localauth-passcode' --pam-service '\(PAMService.name)' \
                     --pam-directory '\(bus.folder)' --idle-timeout 1 "$@" 2>said
@@ -45,11 +46,15 @@ struct PasscodeTests {
             try TemporaryFolder.write(bus.folder + "/verifier", script.utf8)
             try await bus.offer("org.localauth.Passcode1", ["/bin/sh", bus.folder + "/verifier"])
             let verifier = PasscodeBench.proxy(daemon, "org.localauth.Passcode1")
-            let (agent, socket) = try PasscodeBench.pair()
-            // It waits a second for the packet, which is as long as it waits for a call.
-            try await expectError(.passcodeCanceled, of: "silence") {
-                _ = try await verifier.verify(uid: getuid(), socket: socket)
+            let key = try #require(RecipientKey(try await verifier.sealingKey()))
+            @BusActor func verify(_ passcode: String) async throws -> Bool {
+                try await verifier.verify(
+                    uid: getuid(),
+                    prompt: PasscodeBench.prompt,
+                    sealed: PasscodeBench.seal(Array(passcode.utf8), to: key)
+                )
             }
+            #expect(try await !verify("1357"))
             try await eventually("its end") {
                 (try? TemporaryFolder.read(bus.folder + "/ended"))?.isEmpty == false
             }
@@ -61,37 +66,40 @@ struct PasscodeTests {
             let life =
                 PasscodeBench.duration(ended.st_mtim) - PasscodeBench.duration(began.st_mtim)
             #expect(life >= CheckReport.lifeStep, "it ended before its check")
-            let (next, passcode) = try PasscodeBench.pair()
-            send(next.rawValue, "2468", 4, 0)
-            #expect(try await verifier.verify(uid: getuid(), socket: passcode))
-            withExtendedLifetime((agent, next)) {}
-        }
-    }
-
-    @Test("Without a packet there is no attempt")
-    func noPacket() async throws {
-        try await PasscodeBench.with { bench in
-            try await expectError(.passcodeCanceled, of: "end of file") {
-                _ = try await bench.verify(nil as [UInt8]?)
-            }
-            let (agent, socket) = try PasscodeBench.pair()
-            try await expectError(.passcodeCanceled, of: "silence") {
-                _ = try await bench.verifier.verify(uid: bench.user, socket: socket)
-            }
-            withExtendedLifetime(agent) {}
+            // The next process has the same key.
+            #expect(try await verify("2468"))
         }
     }
 
     @Test("L10: What PAM could never take is wrong like any other guess, and never an error")
     func badPacket() async throws {
         try await PasscodeBench.with { bench in
-            let packets: [[UInt8]] = [
-                Array("2468\0".utf8), [], [UInt8](repeating: 0x32, count: 513),
-                [UInt8](repeating: 0x32, count: 4097), [UInt8](repeating: 0x32, count: 512),
-            ]
-            for packet in packets {
-                try expect(try await !bench.verify(packet), "\(packet.count) bytes to be wrong")
+            for size in [512, 1024] {
+                let passcode = [UInt8](repeating: 0x32, count: size)
+                try expect(try await !bench.verify(passcode), "\(size) bytes to be wrong")
             }
+            try expect(try await !bench.verify("2468\0"), "a NUL to be wrong")
+        }
+    }
+
+    @Test("L32: What doesn't open, or opens to nothing, is InvalidArgs and no check")
+    func unopened() async throws {
+        try await PasscodeBench.with(service: "localauth-counted") { bench in
+            let prompt = PasscodeBench.prompt
+            let sealed = try PasscodeBench.seal(Array("2468".utf8), to: bench.key)
+            for (handle, sealed) in [
+                ("another prompt", sealed), (prompt, Array(sealed.dropLast())),
+                (prompt, try PasscodeBench.seal([], to: bench.key)),
+            ] {
+                try await expectError(.invalidArgs, of: "Verify of \(sealed.count) bytes") {
+                    _ = try await bench.verifier.verify(
+                        uid: bench.user,
+                        prompt: handle,
+                        sealed: sealed
+                    )
+                }
+            }
+            #expect(bench.checks == [])
         }
     }
 
@@ -150,25 +158,11 @@ struct PasscodeTests {
                 try bench.bus.connect(),
                 bench.verifier.destination
             )
-            let (_, socket) = try PasscodeBench.pair()
             try await expectError(.accessDenied, of: "IsSet") {
                 _ = try await stranger.isSet(uid: bench.user)
             }
             try await expectError(.accessDenied, of: "Verify") {
-                _ = try await stranger.verify(uid: bench.user, socket: socket)
-            }
-        }
-    }
-
-    @Test("Another kind of descriptor is refused")
-    func wrongDescriptors() async throws {
-        try await PasscodeBench.with { bench in
-            let file = OwnedDescriptor(adopting: open("/dev/null", O_RDONLY))
-            let stream = try PasscodeBench.pair(SOCK_STREAM)
-            for descriptor in [file, stream.daemon] {
-                try await expectError(.invalidArgs, of: "Verify") {
-                    _ = try await bench.verifier.verify(uid: bench.user, socket: descriptor)
-                }
+                _ = try await bench.verify(Array("2468".utf8), by: stranger)
             }
         }
     }
@@ -221,18 +215,14 @@ struct PasscodeTests {
     @Test("Checks that hang are bounded, and end with the verifier")
     func hanging() async throws {
         try await PasscodeBench.with(service: "localauth-slow") { bench in
-            var agents: [OwnedDescriptor] = []
             var refusals: [DBusError] = []
             // One has its turn, so many wait for theirs, and one is too many: whichever comes last.
             for _ in 0..<PasscodeObject.maximumWaiting + 2 {
-                let (agent, socket) = try PasscodeBench.pair()
-                send(agent.rawValue, "2468", 4, 0)
-                agents.append(agent)
                 onLoop {
-                    do throws(DBusError) {
-                        _ = try await bench.verifier.verify(uid: bench.user, socket: socket)
+                    do {
+                        _ = try await bench.verify("2468")
                     } catch {
-                        refusals.append(error)
+                        if let refusal = error as? DBusError { refusals.append(refusal) }
                     }
                 }
             }
@@ -252,16 +242,13 @@ struct PasscodeTests {
             try await eventually("the check to end", within: .seconds(15)) {
                 PasscodeBench.hasEnded(check)
             }
-            withExtendedLifetime(agents) {}
         }
     }
 
     @Test("A check ends when the daemon leaves the bus, and the verifier serves the next one")
     func daemonLeaves() async throws {
         try await PasscodeBench.with(service: "localauth-slow") { bench in
-            let (agent, socket) = try PasscodeBench.pair()
-            send(agent.rawValue, "2468", 4, 0)
-            onLoop { _ = try? await bench.verifier.verify(uid: bench.user, socket: socket) }
+            onLoop { _ = try? await bench.verify("2468") }
             let check = try await bench.hangingCheck()
             bench.daemon.close()
             let next = try bench.bus.connect()
@@ -271,7 +258,6 @@ struct PasscodeTests {
             _ = try await verifier.isSet(uid: bench.user)
             // Its deadline would end it as well, in half a minute.
             try await eventually("the check to end", within: .seconds(20)) { kill(check, 0) != 0 }
-            withExtendedLifetime(agent) {}
         }
     }
 }

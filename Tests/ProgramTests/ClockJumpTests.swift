@@ -133,7 +133,7 @@ extension CrashBench {
         )
         let id = try await keychain.add(
             attributes: ["class": .string("genp"), "acct": .string("me")],
-            secret: try sealed("secret"),
+            secret: Array("secret".utf8),
             accessControl: [:],
             options: [:]
         )

@@ -55,7 +55,6 @@ extension Variant {
         case .string(let value): try writer.write(value)
         case .objectPath(let value): try writer.write(value)
         case .signature(let value): try writer.write(value)
-        case .descriptor(let value): try writer.write(value)
         case .bytes(let value): try writer.write(value)
         case .strings(let value): try writer.write(value)
         case .dictionary(let value): try writer.write(value)

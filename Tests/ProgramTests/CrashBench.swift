@@ -66,7 +66,8 @@ import Testing
     /// What takes the passcode.
     private let checks: Checks
     private var scriptedVerifier: ScriptedVerifier?
-    private var channels: [String: OwnedDescriptor] = [:]
+    private var prompts: Set<String> = []
+    private var answers: SealedAnswers
 
     private init(
         _ bus: PrivateBus,
@@ -78,6 +79,7 @@ import Testing
         let settings = "[Biometry]\nLockoutAttempts=\(Self.lockout)\nAttemptsFingerprint=10\n"
         try TemporaryFolder.write(bus.folder + "/localauth.conf", settings.utf8)
         connection = try bus.connect()
+        answers = SealedAnswers(connection)
         manager = Authentication1Proxy(
             connection,
             destination: TestDaemon.name,
@@ -87,9 +89,8 @@ import Testing
     }
 
     private func startEverything() async throws {
-        connection.export(Self.agentPath, [Agent1Interface(self)])
         for name in ["verifier", "daemon"] + Self.sensorNames { try await start(name) }
-        try await register()
+        try await showPrompts(on: connection)
     }
 
     /// Gives a test a bench of its own, and takes it down whatever happens.
@@ -282,12 +283,21 @@ import Testing
 
     // MARK: - Prompts
 
-    func register() async throws {
-        _ = try await manager.registerAgent(agent: Self.agentPath, options: [:])
+    /// Shows prompts on a connection that shows none.
+    func showPrompts(on connection: Connection) async throws {
+        answers = SealedAnswers(connection)
+        connection.export(Self.agentPath, [Agent1Interface(self)])
+        _ = try await Authentication1Proxy(
+            connection,
+            destination: TestDaemon.name,
+            path: TestDaemon.root
+        )
+        .registerAgent(agent: Self.agentPath, options: [:])
     }
 
     /// The prompts are ours again.
     func comeBack() async throws {
+        answers = SealedAnswers(connection)
         while true {
             do throws(DBusError) {
                 _ = try await manager.registerAgent(agent: Self.agentPath, options: [:])
@@ -307,11 +317,11 @@ import Testing
     func begin(
         prompt: String,
         details: [String: Variant],
-        passcode: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         messages += 1
-        channels[prompt] = passcode
+        prompts.insert(prompt)
+        answers.learn(prompt, details["stage"]?.asString, details)
         isAskedForPassword = false
         react(to: prompt, isPolicy2: details["policy"] == .uint32(2))
         return .now(())
@@ -324,6 +334,7 @@ import Testing
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         messages += 1
+        answers.learn(prompt, kind, detail)
         if kind == "no-match", case .uint32(let left)? = detail["attempts-left"] {
             told = max(told, Self.lockout - Int(left))
         }
@@ -341,7 +352,7 @@ import Testing
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         messages += 1
-        channels[prompt] = nil
+        prompts.remove(prompt)
         return .now(())
     }
 
@@ -359,32 +370,31 @@ import Testing
         }
     }
 
+    /// Types once Begin or Update has been answered.
     private func type(_ passcode: String, into prompt: String) {
-        guard let channel = channels[prompt] else { return }
-        let bytes = Array(passcode.utf8)
-        _ = Glibc.send(channel.rawValue, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        onLoop { [answers] in answers.type(passcode, into: prompt) }
     }
 
     private func cancel(_ prompt: String) {
         Task { [manager] in try? await manager.submitCancel(prompt: prompt) }
     }
 
-    var hasPrompt: Bool { !channels.isEmpty }
+    var hasPrompt: Bool { !prompts.isEmpty }
 
     /// Gives every prompt a passcode.
     func typeEverywhere(_ passcode: String) {
-        for prompt in channels.keys { type(passcode, into: prompt) }
+        for prompt in prompts { type(passcode, into: prompt) }
     }
 
     /// Cancels what is up and what comes up.
     func cancelAll() {
         mood = .canceling
-        for prompt in channels.keys { cancel(prompt) }
+        for prompt in prompts { cancel(prompt) }
     }
 
     /// The prompts of a daemon that was killed are nobody's.
     func forgetPrompts() {
-        channels = [:]
+        prompts = []
         isAskedForPassword = false
     }
 }

@@ -54,17 +54,16 @@ struct HeldBytesTests {
             try await context.setLocalizedReason(Self.text)
         }
         #expect(try await context.localizedReason() == "")
-        let memory = try #require(SealedMemory.make())
-        #expect(write(memory.rawValue, Self.text, 65_536) == 65_536 && SealedMemory.seal(memory))
+        let secret = Array(Self.text.utf8)
         try await expectError(.limitsExceeded, of: "a credential") {
-            _ = try await context.setCredential(credentialType: 0, secret: memory)
+            _ = try await context.setCredential(credentialType: 0, secret: secret, options: [:])
         }
         #expect(try await !context.isCredentialSet(credentialType: 0))
         try await expectError(.limitsExceeded, of: "an item") {
             _ = try await daemon.keychain()
                 .add(
                     attributes: ["class": .string("genp")],
-                    secret: memory,
+                    secret: secret,
                     accessControl: [:],
                     options: [:]
                 )
@@ -75,7 +74,7 @@ struct HeldBytesTests {
         try await eventually("room for a reason") {
             (try? await context.setLocalizedReason(Self.text)) != nil
         }
-        #expect(try await context.setCredential(credentialType: 0, secret: memory))
+        #expect(try await context.setCredential(credentialType: 0, secret: secret, options: [:]))
         try await context.invalidate()
         connections = []
         #expect(try await fill(daemon, &connections) == Self.bound / Self.text.utf8.count)

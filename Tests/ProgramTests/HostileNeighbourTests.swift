@@ -388,7 +388,7 @@ private final class Person {
         let keychain = keychain(agent.connection)
         let id = try await keychain.add(
             attributes: ["class": .string("genp"), "acct": .string("me")],
-            secret: try sealed("secret"),
+            secret: Array("secret".utf8),
             accessControl: [:],
             options: [:]
         )
@@ -410,7 +410,7 @@ private final class Person {
                         "class": .string("genp"), "acct": .string("\(number)"), "labl": text,
                         "desc": text,
                     ],
-                    secret: try sealed("secret"),
+                    secret: Array("secret".utf8),
                     accessControl: [:],
                     options: [:]
                 )

@@ -61,21 +61,11 @@ struct KilledStepTests {
         bench.mood = .wrongOnce
         #expect(await bench.evaluate(2, CrashBench.passcodeInTime) != nil, what)
         bench.mood = .watching
-        // What is typed counts from the prompt's own process alone, which the test's is then.
-        let isOurs = victim == .agent && step.isTyped
-        let doomed =
-            isOurs
-            ? (connection: try bench.bystander(), pid: 0) : try await bench.connectByProcess()
+        let doomed = try await bench.connectByProcess()
         defer { doomed.connection.close() }
         if victim == .agent {
             try await bench.unregister()
-            doomed.connection.export(CrashBench.agentPath, [Agent1Interface(bench)])
-            _ = try await Authentication1Proxy(
-                doomed.connection,
-                destination: TestDaemon.name,
-                path: TestDaemon.root
-            )
-            .registerAgent(agent: CrashBench.agentPath, options: [:])
+            try await bench.showPrompts(on: doomed.connection)
         }
         let client = victim == .client ? doomed.connection : bench.connection
         let call = try await KilledCall(step, of: client, at: bench)
@@ -84,9 +74,6 @@ struct KilledStepTests {
         case .daemon: try await bench.kill("daemon")
         case .verifier: try await bench.kill("verifier")
         case .sensor: try await bench.kill("One")
-        case .agent where isOurs:
-            doomed.connection.close()
-            bench.forgetPrompts()
         case .agent, .client: kill(doomed.pid, SIGKILL)
         case .bus: try await bench.killBus()
         }

@@ -46,11 +46,9 @@ struct LockedAccountTests {
         try await bus.waitForOwner(of: ScriptedVerifier.name)
         let daemon = try await TestDaemon(on: bus)
         let keychain = daemon.keychain()
-        let memory = try #require(SealedMemory.make())
-        #expect(write(memory.rawValue, "secret", 6) == 6 && SealedMemory.seal(memory))
         let id = try await keychain.add(
             attributes: ["class": .string("genp"), "svce": .string("a")],
-            secret: memory,
+            secret: Array("secret".utf8),
             accessControl: ["accessible": .string("akpu")],
             options: [:]
         )

@@ -109,9 +109,7 @@ struct LostSignalTests {
         let running = try await bench.evaluation(policy: 2)
         bench.logind.losesSignals = true
         event.happen(false, at: bench)
-        let packet = Array(PAMService.passcode.utf8)
-        let channel = try #require(bench.agent.passcode)
-        #expect(send(channel.rawValue, packet, packet.count, 0) == packet.count)
+        bench.agent.type(PAMService.passcode)
         #expect(await bench.end(of: running)?.name == .systemCancel)
     }
 
@@ -134,11 +132,10 @@ struct LostSignalTests {
         let bench = try await SessionBench()
         try await bench.registerAgent()
         let context = try await bench.context([:])
-        let (running, channel) = try await bench.evaluation(withPasswordIn: context)
+        let running = try await bench.evaluation(withPasswordIn: context)
         bench.logind.losesSignals = true
         event.happen(false, at: bench)
-        let packet = Array("word".utf8)
-        #expect(send(channel.rawValue, packet, packet.count, 0) == packet.count)
+        bench.agent.type("word")
         #expect(await bench.end(of: running)?.name == .systemCancel)
         #expect(try await !context.isCredentialSet(credentialType: 0))
     }

@@ -1,7 +1,5 @@
 import DBus
 import Foundation
-import Glibc
-import Linux
 import LocalAuthBus
 import TestSupport
 
@@ -11,23 +9,26 @@ import TestSupport
     let prompts = Feed<[String: Variant]>()
     /// How each prompt ended.
     let ends = Feed<String>()
-    /// The way of each password of an app that a prompt was to ask for.
-    let passwords = Feed<OwnedDescriptor>()
+    /// One value for each time that a prompt was to ask for the password of an app.
+    let passwords = Feed<Void>()
     private(set) var last = ""
     /// How many prompts there were.
     private(set) var count = 0
-    /// The way of the last prompt's passcode.
-    private(set) var passcode: OwnedDescriptor?
+    private let answers: SealedAnswers
+
+    init(_ connection: Connection) { answers = SealedAnswers(connection) }
+
+    /// Types into the last prompt.
+    func type(_ text: String) { answers.type(text, into: last) }
 
     func begin(
         prompt: String,
         details: [String: Variant],
-        passcode: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         last = prompt
         count += 1
-        self.passcode = passcode
+        answers.learn(prompt, details["stage"]?.asString, details)
         prompts.add(details)
         return .now(())
     }
@@ -38,7 +39,8 @@ import TestSupport
         detail: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        if let channel = detail["channel"]?.asDescriptor { passwords.add(channel) }
+        answers.learn(prompt, kind, detail)
+        if kind == "application-password-required" { passwords.add(()) }
         return .now(())
     }
 
@@ -173,7 +175,7 @@ import TestSupport
     let bus: PrivateBus
     let logind: StandInLogind
     let session: StandInSession
-    let agent = StandInAgent()
+    let agent: StandInAgent
     let simulated: SimulatedSensor1Proxy
     private let daemon: TestDaemon
 
@@ -197,6 +199,7 @@ import TestSupport
         logind.isPreparingForSleep = isAsleep
         if startsLogind { try logind.start() }
         let client = logind.connection
+        agent = StandInAgent(client)
         try await bus.startVerifier()
         daemon = try await TestDaemon(on: bus, configuration: configuration)
         try bus.start(["localauth-sensor-simulated"])
@@ -302,11 +305,9 @@ import TestSupport
     }
 
     /// Starts an evaluation that has its match, and waits until it asks for the app's password.
-    ///
-    /// - Returns: The evaluation, and the way of the password.
     func evaluation(
         withPasswordIn context: Context1Proxy
-    ) async throws -> (StreamingCall<[String: Variant]>, password: OwnedDescriptor) {
+    ) async throws -> StreamingCall<[String: Variant]> {
         let biometryAndPassword: UInt64 = 1 << 1 | 1 << 31
         try await simulated.queue(outcomes: ["match"])
         let call = try context.evaluateAccessControlStream(
@@ -315,10 +316,8 @@ import TestSupport
             reason: "test",
             options: [:]
         )
-        guard let password = await agent.passwords.next() else {
-            throw TestFailure("nobody asks for a password")
-        }
-        return (call, password)
+        _ = await agent.passwords.next()
+        return call
     }
 
     /// How an evaluation ends: the error's name and message, or nothing when it succeeds.

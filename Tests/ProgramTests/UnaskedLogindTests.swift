@@ -155,7 +155,7 @@ struct UnaskedLogindTests {
         return context
     }
 
-    @Test("L4: a match while it can't be asked is none")
+    @Test("L4, L39: a match while it can't be asked is none, and the answer says why")
     @BusActor
     func matching() async throws {
         let bench = try await SessionBench()
@@ -163,7 +163,9 @@ struct UnaskedLogindTests {
         let running = try await bench.evaluation()
         bench.logind.refusals = .max
         try await bench.simulated.touch(matching: true)
-        #expect(await bench.end(of: running)?.name == .systemCancel)
+        let refusal = await bench.end(of: running)
+        #expect(refusal?.name == .systemCancel)
+        #expect(refusal?.message.hasPrefix("The login manager did not say") == true)
         bench.logind.refusals = 0
         #expect(try await bench.evaluateWithMatch() == nil)
     }
@@ -187,10 +189,9 @@ struct UnaskedLogindTests {
         for refusals in [Int.max, 0] {
             bench.logind.refusals = 0
             let context = try await bench.context([:])
-            let (running, channel) = try await bench.evaluation(withPasswordIn: context)
+            let running = try await bench.evaluation(withPasswordIn: context)
             bench.logind.refusals = refusals
-            let packet = Array("word".utf8)
-            #expect(send(channel.rawValue, packet, packet.count, 0) == packet.count)
+            bench.agent.type("word")
             #expect(await bench.end(of: running)?.name == (refusals == 0 ? nil : .systemCancel))
             let isKept = try await context.isCredentialSet(credentialType: 0)
             #expect(isKept == (refusals == 0))
@@ -219,9 +220,7 @@ struct UnaskedLogindTests {
             bench.logind.refusals = 0
             let running = try await bench.evaluation(policy: 2)
             bench.logind.refusals = refusals
-            let packet = Array(PAMService.passcode.utf8)
-            let channel = try #require(bench.agent.passcode)
-            #expect(send(channel.rawValue, packet, packet.count, 0) == packet.count)
+            bench.agent.type(PAMService.passcode)
             #expect(await bench.end(of: running)?.name == (refusals == 0 ? nil : .systemCancel))
         }
     }

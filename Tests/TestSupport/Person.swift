@@ -24,7 +24,7 @@ package final class Person: Agent1Service {
 
     package let connection: Connection
     package let peer: Peer
-    /// What is typed once a prompt that asks for a password of the login is shown; nil: nothing.
+    /// The text typed into each prompt that begins with the password of the login; nil: none.
     package var passcode: String? = ScriptedVerifier.passcode
     /// Begin is answered when this has run; nil: at once.
     package var beforeAnswer: (@BusActor @Sendable () async -> Void)?

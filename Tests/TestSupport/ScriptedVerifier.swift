@@ -1,9 +1,7 @@
 public import BusBench
-import CLinux
 public import DBus
-import Glibc
-public import Linux
 public import LocalAuthBus
+public import Sealing
 
 /// A passcode verifier for whom everybody's passcode is the same.
 @BusActor public final class ScriptedVerifier: Passcode1Service {
@@ -38,10 +36,12 @@ public import LocalAuthBus
     public var faults = 0
     /// Verifications are not answered.
     public var isSilent = false
-    /// It ends when it is to verify the next passcode, and has not looked at that.
+    /// It ends when it is to verify the next passcode, and has not opened that.
     public var isLeaving = false
     /// Each verification is answered when this has run; nil: at once.
     public var beforeVerdict: (@BusActor @Sendable () async -> Void)?
+    /// Opens what Verify brings; another one is as that of a verifier after a reboot.
+    public var sealingKey = SealingKey()
     /// How many verifications run now.
     public private(set) var running = 0
     /// How many ran at once at the most.
@@ -50,6 +50,8 @@ public import LocalAuthBus
     public let asked = Witness<UInt32>()
     /// The users whose passcode it was to verify.
     public let verified = Witness<UInt32>()
+    /// The passcodes that it opened.
+    public let attempts = Witness<[UInt8]>()
 
     /// Takes its name on a bus.
     public convenience init(on bus: PrivateBus, isPasscodeSet: Bool = true) throws(DBusError) {
@@ -96,7 +98,8 @@ public import LocalAuthBus
     /// Compares what was typed, unless the script says something else.
     public func verify(
         uid: UInt32,
-        socket: OwnedDescriptor,
+        prompt: String,
+        sealed: [UInt8],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> {
         verified.record(uid)
@@ -104,9 +107,10 @@ public import LocalAuthBus
             connection.releaseName(Self.name)
             throw DBusError(.passcodeCanceled, "leaving")
         }
-        var packet = [UInt8](repeating: 0, count: 256)
-        let count = recv(socket.rawValue, &packet, packet.count, Int32(MSG_DONTWAIT))
-        guard count > 0 else { throw DBusError(.passcodeCanceled, "no packet came") }
+        guard let attempt = sealingKey.open(sealed, for: .passcode, of: prompt) else {
+            throw DBusError(.invalidArgs, "the passcode does not open")
+        }
+        attempts.record(attempt.use { $0 })
         if isSilent {
             return .later { () throws(DBusError) in
                 await never()
@@ -117,7 +121,7 @@ public import LocalAuthBus
             faults -= 1
             throw DBusError(.failed, "scripted")
         }
-        let isCorrect = Array(packet.prefix(count)) == Array(Self.passcode.utf8)
+        let isCorrect = attempt.use { $0 == Array(Self.passcode.utf8) }
         guard let beforeVerdict else { return .now(isCorrect) }
         running += 1
         mostAtOnce = max(mostAtOnce, running)
@@ -127,6 +131,9 @@ public import LocalAuthBus
             return isCorrect
         }
     }
+
+    /// The key that prompts seal passcodes to.
+    public func sealingKey(for peer: Peer?) throws(DBusError) -> [UInt8] { sealingKey.publicKey }
 }
 
 /// Does not return within a test's life.

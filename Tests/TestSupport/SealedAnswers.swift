@@ -1,14 +1,15 @@
-import DBus
+package import DBus
 import LocalAuthBus
 import Sealing
 
 /// Seals what a scripted person types, and submits it in the prompts of one connection.
-@BusActor final class SealedAnswers {
+@BusActor package final class SealedAnswers {
     private let manager: Authentication1Proxy
     private var passcodeKeys: [String: RecipientKey] = [:]
     private var passwordPrompts: Set<String> = []
 
-    init(_ connection: Connection) {
+    /// Submits for the prompts that this connection shows.
+    package init(_ connection: Connection) {
         manager = Authentication1Proxy(
             connection,
             destination: TestDaemon.name,
@@ -17,7 +18,7 @@ import Sealing
     }
 
     /// Learns what Begin or Update said of a prompt.
-    func learn(_ prompt: String, _ stage: String?, _ details: [String: Variant]) {
+    package func learn(_ prompt: String, _ stage: String?, _ details: [String: Variant]) {
         if let key = details["passcode-key"]?.asBytes { passcodeKeys[prompt] = RecipientKey(key) }
         switch stage {
         case "application-password", "application-password-required":
@@ -28,7 +29,7 @@ import Sealing
     }
 
     /// Submits a text as the stage of the prompt wants it, and waits for no answer.
-    func type(_ text: String, into prompt: String) {
+    package func type(_ text: String, into prompt: String) {
         guard passwordPrompts.contains(prompt) else {
             return manager.sendSubmitPasscode(prompt: prompt, sealed: sealed(text, for: prompt))
         }
@@ -36,12 +37,12 @@ import Sealing
     }
 
     /// Submits a text as the password of the login.
-    func submit(passcode: String, into prompt: String) async throws(DBusError) {
+    package func submit(passcode: String, into prompt: String) async throws(DBusError) {
         try await manager.submitPasscode(prompt: prompt, sealed: sealed(passcode, for: prompt))
     }
 
     /// Submits a text as an item's own password.
-    func submit(password: String, into prompt: String) async throws(DBusError) {
+    package func submit(password: String, into prompt: String) async throws(DBusError) {
         let connection = manager.connection
         let keychain = Keychain1Proxy(
             connection,

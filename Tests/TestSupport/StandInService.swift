@@ -1,9 +1,8 @@
 package import BusBench
-import CLinux
 package import DBus
-import Glibc
-import Linux
 import LocalAuthBus
+import Sealing
+import SensorContract
 
 /// What an agent or a client did to the stand-in.
 package enum Happening: Hashable, Sendable {
@@ -12,7 +11,12 @@ package enum Happening: Hashable, Sendable {
     case canceled
     case fellBack
     case confirmed
+    /// A password of the login, opened.
     case passcode([UInt8])
+    /// An item's password, opened.
+    case password([UInt8])
+    /// A secret that is sealed to another key or prompt.
+    case unopened
     case invalidated
     case locked(uid: UInt32, cause: String)
     case monitored
@@ -44,11 +48,14 @@ package enum Happening: Hashable, Sendable {
     package private(set) var options: [String: Variant] = [:]
     /// The stage in which a prompt begins.
     package var stage = "passcode"
+    /// What SubmitPasscode and SubmitPassword answer, when it isn't yes.
+    package var submitError: DBusError?
 
     private let happenings: AsyncStream<Happening>
     private let remember: AsyncStream<Happening>.Continuation
     private var agents: [(peer: Peer, path: ObjectPath)] = []
-    private var channels: [String: (socket: OwnedDescriptor, source: EventSource)] = [:]
+    private var passcodeKey = SealingKey()
+    private let passwordKey = SealingKey()
     private var prompts = 0
     private var monitors: [String] = []
 
@@ -57,14 +64,18 @@ package enum Happening: Hashable, Sendable {
         (happenings, remember) = AsyncStream.makeStream()
         connection.serveObjectManager(at: TestDaemon.root)
         connection.export(TestDaemon.root, [Authentication1Interface(self)])
+        connection.export(Keychain1.path, [PublishedKey(passwordKey.publicKey)])
         try connection.requestName(TestDaemon.name)
     }
 
     /// Leaves the bus.
     package func leave() { connection.close() }
 
-    /// Takes no passcode any more, as a process that has ended.
-    package func close() { for handle in channels.keys { forget(handle) } }
+    /// Plays a verifier that comes back with another key; the key as prompts are told.
+    package func renewPasscodeKey() -> Variant {
+        passcodeKey = SealingKey()
+        return .bytes(passcodeKey.publicKey)
+    }
 
     /// Tells those who watch how an evaluation ended.
     package func tellEvaluated(_ record: [String: Variant]) {
@@ -96,35 +107,14 @@ package enum Happening: Hashable, Sendable {
         }
         prompts += 1
         let handle = "prompt\(prompts)"
-        let theirs = try open(handle)
-        do {
-            try await proxy(agent).begin(prompt: handle, details: details, passcode: theirs)
-        } catch {
-            forget(handle)
-            throw error
-        }
+        let key = ["passcode-key": Variant.bytes(passcodeKey.publicKey)]
+        try await proxy(agent).begin(prompt: handle, details: details.merging(key) { own, _ in own })
         return handle
     }
 
-    /// A new channel for a prompt, in place of the one before; its other end.
-    private func open(_ handle: String) throws -> OwnedDescriptor {
-        forget(handle)
-        var ends: [Int32] = [0, 0]
-        let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw TestFailure("No sockets.") }
-        let ours = OwnedDescriptor(adopting: ends[0])
-        let theirs = OwnedDescriptor(adopting: ends[1])
-        let source = EventLoop.shared.watch(descriptor: ours.rawValue) { [weak self] in
-            self?.receive(handle)
-        }
-        channels[handle] = (ours, source)
-        return theirs
-    }
-
-    /// Asks for an item's password, on a channel of its own.
+    /// Asks for an item's password.
     package func askPassword(_ handle: String) async throws {
-        let detail = ["channel": Variant.descriptor(try open(handle))]
-        try await update(handle, "application-password-required", detail)
+        try await update(handle, "application-password-required")
     }
 
     /// Tells the agent what happens.
@@ -141,28 +131,12 @@ package enum Happening: Hashable, Sendable {
 
     /// Has the agent take a prompt down.
     package func end(_ handle: String, _ outcome: String) async throws {
-        forget(handle)
         guard let agent = agents.last, !agent.peer.hasLeft else { return }
         try await proxy(agent).end(prompt: handle, outcome: outcome)
     }
 
     private func proxy(_ agent: (peer: Peer, path: ObjectPath)) -> Agent1Proxy {
         Agent1Proxy(connection, destination: agent.peer.name, path: agent.path)
-    }
-
-    private func forget(_ handle: String) {
-        guard let channel = channels.removeValue(forKey: handle) else { return }
-        channel.source.cancel()
-        // A program that another test starts has the socket as well, for a moment.
-        shutdown(channel.socket.rawValue, Int32(SHUT_RDWR))
-    }
-
-    private func receive(_ handle: String) {
-        guard let channel = channels[handle] else { return }
-        var packet = [UInt8](repeating: 0, count: 4096)
-        let size = recv(channel.socket.rawValue, &packet, packet.count, Int32(MSG_DONTWAIT))
-        guard size > 0 else { return forget(handle) }
-        remember.yield(.passcode(Array(packet[..<size])))
     }
 
     /// Asks for the passcode three times at most.
@@ -289,6 +263,35 @@ extension StandInService: Authentication1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         remember.yield(.confirmed)
+        return .now(())
+    }
+
+    package func submitPasscode(
+        prompt: String,
+        sealed: [UInt8],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        let secret = passcodeKey.open(sealed, for: .passcode, of: prompt)
+        return try take(secret, Happening.passcode)
+    }
+
+    package func submitPassword(
+        prompt: String,
+        password: [UInt8],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> {
+        let isSealed = options["sealed"]?.asBool ?? false
+        let secret = passwordKey.open(password, for: .keychain, of: call.peer.name)
+        return try take(isSealed ? secret : nil, Happening.password)
+    }
+
+    private func take(
+        _ secret: SecretBytes?,
+        _ happening: ([UInt8]) -> Happening
+    ) throws(DBusError) -> Answer<Void> {
+        remember.yield(secret?.use(happening) ?? .unopened)
+        if let submitError { throw submitError }
         return .now(())
     }
 

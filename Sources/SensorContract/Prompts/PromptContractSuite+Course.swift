@@ -7,7 +7,7 @@ extension PromptContractSuite {
     static let courseChecks = [
         PromptCheck(
             "It shows what for, and which program asks",
-            .asking("It shows the reason, and which program asks")
+            .asking("A prompt shows the reason and the caller.")
         ) { bench in
             _ = try await bench.begin()
             let shown = try await bench.shown()
@@ -133,7 +133,7 @@ extension PromptContractSuite {
         },
     ]
 
-    /// Whose name a prompt shows (L33).
+    /// The name that a prompt shows for a caller (L33).
     static let nameChecks = [
         PromptCheck("A sandboxed app is shown with its name, as a sandboxed app", .names) { bench in
             _ = try await bench.begin([

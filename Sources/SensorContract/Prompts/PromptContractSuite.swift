@@ -48,7 +48,7 @@ extension ContractLine {
 let secret = "correct horse"
 
 extension PromptContractSuite {
-    /// How a password of the login reaches the verifier.
+    /// The way of a password of the login to the verifier.
     static let passcodeChecks = [
         PromptCheck("A password is sealed to the verifier, for its prompt", .sealed) { bench in
             let handle = try await bench.begin()
@@ -147,7 +147,7 @@ extension PromptContractSuite {
         },
         PromptCheck(
             "What was typed before a prompt is no part of a password",
-            .asking("Nothing that was typed before is part of a password.")
+            .asking("A password has only what was typed in its prompt.")
         ) { bench in
             _ = try bench.requireTerminal()
             try await bench.typeAtRest("early")

@@ -15,11 +15,11 @@ package enum PromptAct: Hashable, Sendable {
     case fallback(String)
     /// Somebody confirmed.
     case confirm(String)
-    /// It submitted an attempt at the password of the login, which opens to these bytes.
+    /// An attempt at the password of the login, which opens to these bytes.
     case passcode(String, [UInt8])
-    /// It submitted an item's own password, which opens to these bytes.
+    /// An item's own password, which opens to these bytes.
     case password(String, [UInt8])
-    /// It submitted something that is sealed for another key, prompt or caller, or not sealed.
+    /// A secret that is sealed for another key, prompt or caller, or not sealed.
     case unopened(String)
 }
 
@@ -30,7 +30,7 @@ package enum PromptAct: Hashable, Sendable {
     package let acts = Witness<PromptAct>()
     /// What RegisterAgent answers; nil: yes.
     package var refusal: DBusError?
-    /// What SubmitPasscode and SubmitPassword answer; nil: they are taken.
+    /// The answer to SubmitPasscode and SubmitPassword; nil: the desk takes them.
     package var submitRefusal: DBusError?
     /// The verifier's key, which is told to prompts.
     package var passcodeKey: [UInt8] { verifier.publicKey }

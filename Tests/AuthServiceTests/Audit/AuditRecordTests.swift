@@ -149,7 +149,7 @@ struct AuditRecordTests {
         var more = calm
         more.failures = limit + 1
         var remote = calm
-        remote.passcodeCause = .remote
+        remote.passcodeCause = .remote("")
         var delayed = calm
         delayed.wrongPasscodes = 6
         delayed.delayedUntil = now + .seconds(60)

@@ -39,10 +39,10 @@ struct KeychainAuditTests {
             )
 
             _ = try await keychain.read(free)
-            let reading = try keychain.reading(guarded)
+            let reading = keychain.reading(guarded)
             try await sensor.operation().succeed(template)
             _ = try await reading.value()
-            let canceled = try keychain.reading(guarded)
+            let canceled = keychain.reading(guarded)
             _ = try await sensor.operation(1)
             let prompt = try await person.prompt(1).handle
             try await bench.manager(person.connection).submitCancel(prompt: prompt)
@@ -62,7 +62,8 @@ struct KeychainAuditTests {
 
             let label: [String: Variant] = ["labl": .string(Self.label)]
             try await keychain.proxy.update(id: free, attributes: label, options: [:])
-            try await keychain.proxy.setSecret(id: free, secret: sealed(Self.secret), options: [:])
+            let secret = Array(Self.secret.utf8)
+            try await keychain.proxy.setSecret(id: free, secret: secret, options: [:])
             _ = try await keychain.proxy.delete(ids: [free, key.id, Self.label])
             _ = try await keychain.proxy.delete(ids: [free, Self.label])
             await expectName(.keychainNotFound) {
@@ -102,11 +103,7 @@ struct KeychainAuditTests {
                 destination: TestDaemon.name,
                 path: try await bench.manager(person.connection).createContext(properties: [:])
             )
-            let isSet = try await context.setCredential(
-                credentialType: 0,
-                secret: sealed(Self.secret)
-            )
-            #expect(isSet)
+            #expect(try await context.setPassword(Self.secret))
             let id = try await keychain.add(
                 "locked",
                 flags: .applicationPassword,
@@ -114,7 +111,7 @@ struct KeychainAuditTests {
             )
             #expect(try await keychain.read(id, context: context) == "secret")
             for (number, word) in [Self.secret, Self.secret + ", or not"].enumerated() {
-                let call = try keychain.reading(id)
+                let call = keychain.reading(id)
                 _ = try await person.prompt(number)
                 try await person.type(word)
                 if number == 0 {
@@ -141,7 +138,7 @@ struct KeychainAuditTests {
             func replace(_ id: String) async throws -> String {
                 try await keychain.proxy.add(
                     attributes: ["class": .string("genp"), "svce": .string("new")],
-                    secret: sealed("new"),
+                    secret: Array("new".utf8),
                     accessControl: KeychainClient.control([], "akpu"),
                     options: ["replaces": .string(id)]
                 )

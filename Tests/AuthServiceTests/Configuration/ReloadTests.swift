@@ -64,7 +64,7 @@ struct ReloadTests {
             let (person, sensor, template) = try await bench.enrolled { $0.saidStrength = "weak" }
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("guarded", flags: .biometryAny)
-            let reading = try keychain.reading(id)
+            let reading = keychain.reading(id)
             try await sensor.operation().succeed(template)
             #expect(try await reading.value() == "secret")
 
@@ -84,7 +84,7 @@ struct ReloadTests {
             let (person, sensor, template) = try await bench.enrolled { $0.saidStrength = "weak" }
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("guarded", flags: .biometryAny)
-            let reading = try keychain.reading(id)
+            let reading = keychain.reading(id)
             let operation = try await sensor.operation()
             try await bench.daemon.reload("[Biometry]\nKeychainStrength=strong\n")
             operation.succeed(template)

@@ -35,10 +35,10 @@ struct AppRuleTests {
             let passcode = try bench.begin(person.connection, 2)
             let prompt = try await person.prompt(2)
             #expect(prompt.details["stage"] == .string("passcode"))
-            person.enter("wrong", into: prompt.channel)
+            person.enter("wrong", into: prompt)
             for await event in passcode.events where event.kind == "passcode-rejected" { break }
             #expect(try await bench.canEvaluate(as: app).code == -8)
-            person.enter(ScriptedVerifier.passcode, into: prompt.channel)
+            person.enter(ScriptedVerifier.passcode, into: prompt)
             #expect(try await passcode.reply()["mechanism"] == .string("passcode"))
             #expect(try await bench.canEvaluate(as: app).code == 0)
             #expect(sensor.operations.seen.count == 2)

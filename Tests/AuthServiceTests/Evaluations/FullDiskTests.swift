@@ -46,7 +46,7 @@ struct FullDiskTests {
                 attributes: ["svce": .string("renamed")],
                 options: [:]
             )
-            try await keychain.proxy.setSecret(id: first, secret: sealed("three"), options: [:])
+            try await keychain.proxy.setSecret(id: first, secret: Array("three".utf8), options: [:])
             let second = try await keychain.add("second")
             #expect(try await keychain.proxy.delete(ids: [guarded]) == 1)
             try await bench.restartDaemon()
@@ -71,7 +71,7 @@ struct FullDiskTests {
                 { keychain, id in
                     try await keychain.proxy.setSecret(
                         id: id,
-                        secret: sealed("other"),
+                        secret: Array("other".utf8),
                         options: [:]
                     )
                 },

@@ -16,7 +16,16 @@ struct OwnRuleTests {
             let name = app.uniqueName
             bench.daemon.process.signal(SIGSTOP)
             _ = try bench.begin(app, 2)
-            bench.manager(app).sendRequirePasscode(uid: person.peer.uid, cause: "gone")
+            _ = try app.startCall(
+                to: TestDaemon.name,
+                path: TestDaemon.root,
+                interface: Authentication1.interface,
+                member: "RequirePasscode",
+                signature: "us"
+            ) { writer throws(DBusError) in
+                try writer.write(person.peer.uid)
+                try writer.write("gone")
+            }
             app.flush()
             // The bus has what was sent before it answers this.
             _ = try await app.nameOwner(name)
@@ -105,7 +114,7 @@ struct OwnRuleTests {
             for number in 0..<2 {
                 let call = try bench.begin(person.connection, 2)
                 let prompt = try await person.prompt(number)
-                for _ in 0..<(number == 0 ? 5 : 1) { person.enter("wrong", into: prompt.channel) }
+                try await person.guess(number == 0 ? 5 : 1, into: prompt)
                 await expectName(.authenticationFailed) { _ = try await call.reply() }
             }
             #expect(bench.verifier.verified.seen.count == 6)
@@ -127,7 +136,7 @@ struct OwnRuleTests {
             let template = sensor.add(for: second.peer.uid)
             let call = try bench.begin(second.connection, 2)
             let operation = try await sensor.operation()
-            second.enter(ScriptedVerifier.passcode, into: try await second.prompt().channel)
+            second.enter(ScriptedVerifier.passcode, into: try await second.prompt())
             operation.succeed(template)
             #expect(try await call.reply()["mechanism"] == .string("biometry"))
             #expect(bench.verifier.verified.seen.count == 6)
@@ -209,27 +218,27 @@ struct OwnRuleTests {
             let person = try await bench.person()
             person.passcode = nil
             let call = try bench.begin(person.connection, 2)
-            let channel = try await person.prompt().channel
+            let prompt = try await person.prompt()
             bench.verifier.faults = 2
             for _ in 0..<2 {
-                person.enter(ScriptedVerifier.passcode, into: channel)
+                person.enter(ScriptedVerifier.passcode, into: prompt)
                 for await event in call.events where event.kind == "passcode-required" {
                     #expect(event.detail["cause"] == .string("verifier-failed"))
                     break
                 }
             }
-            person.enter("wrong", into: channel)
+            person.enter("wrong", into: prompt)
             for await event in call.events where event.kind == "passcode-rejected" {
                 #expect(event.detail["attempts-left"] == .uint32(4))
                 break
             }
-            person.enter(ScriptedVerifier.passcode, into: channel)
+            person.enter(ScriptedVerifier.passcode, into: prompt)
             #expect(try await call.reply()["mechanism"] == .string("passcode"))
 
             bench.verifier.isSilent = true
             let second = try bench.begin(person.connection, 2)
-            let prompt = try await person.prompt(1)
-            person.enter(ScriptedVerifier.passcode, into: prompt.channel)
+            let later = try await person.prompt(1)
+            person.enter(ScriptedVerifier.passcode, into: later)
             _ = try await bench.verifier.verified.first("the question") { _ in
                 bench.verifier.verified.seen.count == 5
             }
@@ -237,12 +246,15 @@ struct OwnRuleTests {
             for await event in second.events where event.kind == "passcode-required" { break }
             let next = try ScriptedVerifier(on: bench.bus)
             defer { withExtendedLifetime(next) {} }
-            person.enter("wrong", into: prompt.channel)
+            // The prompt is told the next one's key when what it sealed doesn't open.
+            person.enter("wrong", into: later)
+            for await event in second.events where event.kind == "passcode-required" { break }
+            person.enter("wrong", into: later)
             for await event in second.events where event.kind == "passcode-rejected" {
                 #expect(event.detail["attempts-left"] == .uint32(4))
                 break
             }
-            person.enter(ScriptedVerifier.passcode, into: prompt.channel)
+            person.enter(ScriptedVerifier.passcode, into: later)
             #expect(try await second.reply()["mechanism"] == .string("passcode"))
         }
     }

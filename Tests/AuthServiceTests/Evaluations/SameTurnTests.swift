@@ -1,4 +1,5 @@
 import AuthStore
+import BusGuard
 import DBus
 import Dispatch
 import Glibc
@@ -44,7 +45,7 @@ struct SameTurnTests {
             bench.store.save(UserRecord(), uid: 4_000_000_000) { _ in disk.wait() }
             // Whatever becomes of the test: the store waits for that thread when it is closed.
             defer { disk.signal() }
-            evaluations.handle(.passcodeRequired(uid: peer.uid, cause: .remote))
+            evaluations.handle(.passcodeRequired(uid: peer.uid, cause: .remote("")))
             let told = Witness<Int32?>()
             let answers = [
                 onLoop { told.record(try? await bench.manager().canEvaluate(policy: 1).code) },
@@ -134,7 +135,7 @@ struct SameTurnTests {
                 path: device.path
             )
             try await eventually("the sensor to be usable") { try await proxy.available() }
-            let quota = try #require(bench.service.connection.quota)
+            let quota = bench.service.neighbours.quota
             let (calls, bytes) = (quota.calls(of: getuid()), quota.bytes(of: getuid()))
             let rest = MethodQuotas.bytesPerUser - bytes
             try quota.hold(rest, of: getuid())

@@ -56,7 +56,7 @@ struct KeychainChangeTests {
             @BusActor func add(_ options: [String: Variant]) async throws -> String {
                 try await keychain.proxy.add(
                     attributes: ["class": .string("genp"), "svce": .string("two")],
-                    secret: sealed("new"),
+                    secret: Array("new".utf8),
                     accessControl: [:],
                     options: options
                 )
@@ -86,7 +86,7 @@ struct KeychainChangeTests {
             @BusActor func set(_ secret: String, _ attributes: Variant) async throws {
                 try await keychain.proxy.setSecret(
                     id: id,
-                    secret: sealed(secret),
+                    secret: Array(secret.utf8),
                     options: ["attributes": attributes]
                 )
             }

@@ -14,7 +14,7 @@ struct KeychainContextTests {
             let (person, sensor, template) = try await bench.enrolled()
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("guarded", flags: .biometryAny)
-            let bare = try keychain.reading(id, reason: "open\u{202E} it")
+            let bare = keychain.reading(id, reason: "open\u{202E} it")
             try await sensor.operation().succeed(template)
             #expect(try await bare.value() == "secret")
             let details = try await person.prompt().details
@@ -33,7 +33,7 @@ struct KeychainContextTests {
             #expect(person.shownPrompts == 2)
 
             let fresh = try await bench.context(on: person.connection)
-            let first = try keychain.reading(id, context: fresh)
+            let first = keychain.reading(id, context: fresh)
             try await sensor.operation(2).succeed(template)
             #expect(try await first.value() == "secret")
             #expect(try await keychain.read(id, context: fresh) == "secret")
@@ -55,7 +55,7 @@ struct KeychainContextTests {
             // Most are released while the item is looked up.
             for _ in 0..<16 {
                 let context = try await bench.context(on: person.connection)
-                let call = try keychain.reading(id, context: context)
+                let call = keychain.reading(id, context: context)
                 onLoop { try? await context.release() }
                 await expectName(.keychainUserCanceled) {
                     _ = try await bench.answer(within: .seconds(30)) { try await call.value() }
@@ -77,13 +77,13 @@ struct KeychainContextTests {
             try await person.type(ScriptedVerifier.passcode)
             #expect(try await byPasscode.reply()["mechanism"] == .string("passcode"))
             #expect(try await keychain.read(presence, context: context) == "secret")
-            let call = try keychain.reading(id, context: context)
+            let call = keychain.reading(id, context: context)
             try await sensor.operation(1).succeed(template)
             #expect(try await call.value() == "secret")
             #expect(person.shownPrompts == 2)
             // Another enrolment is the end of what biometry proved.
             _ = sensor.add(for: person.peer.uid, announcing: false)
-            let changed = try keychain.reading(id, context: context)
+            let changed = keychain.reading(id, context: context)
             try await sensor.operation(2).succeed(template)
             #expect(try await changed.value() == "secret")
         }
@@ -118,7 +118,7 @@ struct KeychainContextTests {
 
             let signing = try await bench.context(on: person.connection)
             try await evaluate(signing, AccessOperation.useKeySign.rawValue)
-            let call = try keychain.reading(id, context: signing)
+            let call = keychain.reading(id, context: signing)
             _ = try await sensor.operation(2)
             try await person.cancel(on: bench)
             await expectName(.keychainUserCanceled) { _ = try await call.value() }
@@ -157,7 +157,7 @@ struct KeychainContextTests {
                 on: person.connection,
                 ["LocalizedReason": reason]
             )
-            let reading = try keychain.reading(id, context: context, reason: "")
+            let reading = keychain.reading(id, context: context, reason: "")
             try await sensor.operation().succeed(template)
             #expect(try await reading.value() == "secret")
             #expect(person.prompts.seen.map { $0.details["reason"] } == [reason])
@@ -171,7 +171,7 @@ struct KeychainContextTests {
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("guarded", flags: .biometryAny)
             let password = try await bench.context(on: person.connection)
-            _ = try await password.setCredential(credentialType: 0, secret: sealed("word"))
+            try await password.setPassword("word")
             let locked = try await keychain.add(
                 "locked",
                 flags: .applicationPassword,
@@ -219,16 +219,16 @@ struct KeychainContextTests {
             let (person, sensor, template) = try await bench.enrolled()
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("guarded", flags: .biometryAny)
-            let canceled = try keychain.reading(id)
+            let canceled = keychain.reading(id)
             _ = try await sensor.operation()
             try await person.cancel(on: bench)
             await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
-            let late = try keychain.reading(id, ["timeout": .uint64(300)])
+            let late = keychain.reading(id, ["timeout": .uint64(300)])
             await expectName(.keychainUserCanceled) { _ = try await late.value() }
 
             let context = try await bench.context(on: person.connection)
             let count = sensor.operations.seen.count
-            let invalidated = try keychain.reading(id, context: context)
+            let invalidated = keychain.reading(id, context: context)
             _ = try await sensor.operation(count)
             try await context.invalidate()
             await expectName(.keychainUserCanceled) { _ = try await invalidated.value() }
@@ -250,7 +250,7 @@ struct KeychainContextTests {
 
             for _ in 0..<2 {
                 let number = sensor.operations.seen.count
-                let failing = try keychain.reading(id)
+                let failing = keychain.reading(id)
                 let operation = try await sensor.operation(number)
                 try await sensor.miss(operation, 3)
                 await expectName(.keychainAuthFailed) { _ = try await failing.value() }
@@ -266,7 +266,7 @@ struct KeychainContextTests {
             let presence = try await keychain.add("presence", flags: .userPresence)
             #expect(try await keychain.read(presence) == "secret")
             let after = sensor.operations.seen.count
-            let again = try keychain.reading(id)
+            let again = keychain.reading(id)
             try await sensor.operation(after).succeed(template)
             #expect(try await again.value() == "secret")
         }
@@ -280,7 +280,7 @@ struct KeychainContextTests {
             let app = try person.app(bench.bus)
             let keychain = bench.keychain(app)
             let id = try await keychain.add("guarded", flags: .devicePasscode)
-            let call = try keychain.reading(id)
+            let call = keychain.reading(id)
             _ = try await person.prompt()
             person.connection.close()
             await expectName(.keychainUserCanceled) { _ = try await call.value() }
@@ -295,7 +295,7 @@ struct KeychainContextTests {
             let (person, sensor, template) = try await bench.enrolled()
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("guarded", flags: [.biometryAny, .devicePasscode])
-            let call = try keychain.reading(id)
+            let call = keychain.reading(id)
             let first = try await sensor.operation()
             #expect(try await person.prompt().details["stage"] == .string("biometry"))
             first.succeed(template)
@@ -306,14 +306,14 @@ struct KeychainContextTests {
             #expect(person.shownPrompts == 1)
 
             let context = try await bench.context(on: person.connection)
-            let canceled = try keychain.reading(id, context: context)
+            let canceled = keychain.reading(id, context: context)
             try await sensor.operation(1).succeed(template)
             try await person.asked("access-control", 2)
             try await person.cancel(on: bench)
             await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
             // Not even the context keeps the match.
             let biometric = try await keychain.add("biometric", flags: .biometryAny)
-            let asked = try keychain.reading(biometric, context: context)
+            let asked = keychain.reading(biometric, context: context)
             try await sensor.operation(2).succeed(template)
             #expect(try await asked.value() == "secret")
             // One of them is enough where it says so.
@@ -321,7 +321,7 @@ struct KeychainContextTests {
                 "either",
                 flags: [.biometryAny, .devicePasscode, .or]
             )
-            let byPasscode = try keychain.reading(either)
+            let byPasscode = keychain.reading(either)
             _ = try await sensor.operation(3)
             try await person.type(ScriptedVerifier.passcode)
             #expect(try await byPasscode.value() == "secret")
@@ -333,7 +333,7 @@ struct KeychainContextTests {
         try await ServiceBench.run { bench in
             let keychain = bench.keychain()
             let context = try await bench.context()
-            _ = try await context.setCredential(credentialType: 0, secret: sealed("word"))
+            try await context.setPassword("word")
             _ = try await keychain.add("free")
             _ = try await keychain.add("guarded", flags: .userPresence)
             _ = try await keychain.add("locked", flags: .applicationPassword, context: context)
@@ -358,8 +358,8 @@ struct KeychainContextTests {
                 let id = try await keychain.add("guarded \(flags.rawValue)", flags: flags)
                 sensor.isSilent = true
                 let start = ContinuousClock.now
-                let calls = try (0..<8).map { _ in try bench.keychain(app).reading(id) }
-                let ninth = try bench.keychain(app).reading(id)
+                let calls = (0..<8).map { _ in bench.keychain(app).reading(id) }
+                let ninth = bench.keychain(app).reading(id)
                 // It waits for no sensor, whose patience is 2 s.
                 await expectName(.limitsExceeded) {
                     _ = try await bench.answer(within: .milliseconds(1900)) {
@@ -406,7 +406,7 @@ struct KeychainContextTests {
                         _ = try await keychain.read(id, context: context)
                     }
                 } else {
-                    let call = try keychain.reading(id)
+                    let call = keychain.reading(id)
                     try await sensor.operation().succeed(template)
                     #expect(try await call.value() == "secret")
                 }

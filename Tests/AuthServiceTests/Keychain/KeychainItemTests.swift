@@ -19,7 +19,7 @@ struct KeychainItemTests {
                     "class": .string("genp"), "svce": .string("mail"), "acct": .string("me"),
                     "gena": .bytes([1, 2]), "type": .uint32(7), "invi": .bool(true),
                 ],
-                secret: sealed("first"),
+                secret: Array("first".utf8),
                 accessControl: [:],
                 options: [:]
             )
@@ -36,7 +36,7 @@ struct KeychainItemTests {
                 attributes: ["labl": .string("Mail"), "acct": .string("you")],
                 options: [:]
             )
-            try await keychain.proxy.setSecret(id: id, secret: sealed("second"), options: [:])
+            try await keychain.proxy.setSecret(id: id, secret: Array("second".utf8), options: [:])
             found = try await keychain.proxy.search(query: ["acct": .string("you")], options: [:])
             #expect(found.first?["labl"] == .string("Mail"))
             #expect(try await keychain.services(["acct": .string("me")]) == [])
@@ -80,7 +80,7 @@ struct KeychainItemTests {
             ) async throws -> String {
                 try await keychain.proxy.add(
                     attributes: ["class": .string("genp"), "svce": .string("one")],
-                    secret: sealed("new"),
+                    secret: Array("new".utf8),
                     accessControl: KeychainClient.control(flags, accessible),
                     options: ["replaces": id]
                 )
@@ -129,7 +129,7 @@ struct KeychainItemTests {
             ) async throws {
                 _ = try await keychain.add(
                     attributes: attributes,
-                    secret: sealed("x"),
+                    secret: Array("x".utf8),
                     accessControl: control,
                     options: options
                 )
@@ -162,9 +162,9 @@ struct KeychainItemTests {
             await expectName(.invalidArgs) {
                 _ = try await keychain.add(
                     attributes: good,
-                    secret: sealed("x", isSealed: false),
+                    secret: [],
                     accessControl: [:],
-                    options: [:]
+                    options: ["sealed": .string("true")]
                 )
             }
             await expectName(.keychainParameter) {
@@ -179,12 +179,12 @@ struct KeychainItemTests {
         }
     }
 
-    @Test("A secret has 0 to 65536 bytes; of an empty one no packet comes")
+    @Test("A secret has 0 to 65536 bytes")
     func sizes() async throws {
         try await ServiceBench.run { bench in
             let keychain = bench.keychain()
             let empty = try await keychain.add("empty", "")
-            #expect(try await keychain.read(empty) == nil)
+            #expect(try await keychain.read(empty) == "")
             let large = String(repeating: "abcdefgh", count: 8192)
             let id = try await keychain.add("large", large)
             #expect(try await keychain.read(id) == large)
@@ -192,82 +192,13 @@ struct KeychainItemTests {
             await expectName(.limitsExceeded) {
                 try await keychain.proxy.setSecret(
                     id: id,
-                    secret: sealed(large + "!"),
+                    secret: Array((large + "!").utf8),
                     options: [:]
                 )
             }
             #expect(try await keychain.read(id) == large)
-            try await keychain.proxy.setSecret(id: id, secret: sealed(""), options: [:])
-            #expect(try await keychain.read(id) == nil)
-        }
-    }
-
-    @Test("A receiver that is no end of a packet pair, closed or full is InvalidArgs")
-    func receivers() async throws {
-        try await ServiceBench.run { bench in
-            let (person, sensor, template) = try await bench.enrolled()
-            let keychain = bench.keychain(person.connection)
-            let guarded = try await keychain.add("guarded", flags: .biometryAny)
-            let free = try await keychain.add("free", "treasure")
-            @BusActor func read(_ id: String, _ receiver: OwnedDescriptor) async throws {
-                try await keychain.proxy.read(
-                    id: id,
-                    receiver: receiver,
-                    reason: "test",
-                    options: [:]
-                )
-            }
-            let closed = try SecretPair()
-            closed.close()
-            let listening = OwnedDescriptor(
-                adopting: socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
-            )
-            // Without a path the kernel makes a name up.
-            var address = sockaddr(
-                sa_family: sa_family_t(AF_UNIX),
-                sa_data: (
-                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-                )
-            )
-            let size = socklen_t(MemoryLayout<sa_family_t>.size)
-            #expect(bind(listening.rawValue, &address, size) == 0)
-            #expect(listen(listening.rawValue, 1) == 0)
-            let unconnected = OwnedDescriptor(
-                adopting: socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
-            )
-            let network = OwnedDescriptor(
-                adopting: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            )
-            let wrong = [
-                try SecretPair(SOCK_STREAM).end, try SecretPair(SOCK_DGRAM).end, closed.end,
-                try sealed(""), listening, unconnected, network,
-                OwnedDescriptor(adopting: open("/dev/null", O_RDWR)),
-            ]
-            for receiver in wrong {
-                await expectName(.invalidArgs) { try await read(free, receiver) }
-                await expectName(.invalidArgs) { try await read(guarded, receiver) }
-            }
-            #expect(person.shownPrompts == 0)
-
-            let full = try SecretPair()
-            full.fill()
-            await expectName(.invalidArgs) { try await read(free, full.end) }
-            while let packet = full.packet() { #expect(packet.allSatisfy { $0 == 0 }) }
-            // Closed while the prompt is up.
-            let pair = try SecretPair()
-            let call = RunningCall { () throws(DBusError) in
-                try await keychain.proxy.read(
-                    id: guarded,
-                    receiver: pair.end,
-                    reason: "test",
-                    options: [:]
-                )
-            }
-            let operation = try await sensor.operation()
-            pair.close()
-            operation.succeed(template)
-            await expectName(.invalidArgs) { try await call.value() }
-            #expect(try await keychain.read(free) == "treasure")
+            try await keychain.proxy.setSecret(id: id, secret: [], options: [:])
+            #expect(try await keychain.read(id) == "")
         }
     }
 
@@ -286,7 +217,7 @@ struct KeychainItemTests {
                 try await ours.proxy.update(id: id, attributes: [:], options: [:])
             }
             await expectName(.keychainNotFound) {
-                try await ours.proxy.setSecret(id: id, secret: sealed("mine"), options: [:])
+                try await ours.proxy.setSecret(id: id, secret: Array("mine".utf8), options: [:])
             }
             #expect(try await ours.proxy.delete(ids: [id]) == 0)
             #expect(try await ours.services() == ["ours"])
@@ -313,7 +244,7 @@ struct KeychainItemTests {
             let before = bench.keychain(person.connection)
             let free = try await before.add("free", "one")
             let guarded = try await before.add("guarded", "two", flags: .biometryCurrentSet)
-            let pending = try before.reading(guarded)
+            let pending = before.reading(guarded)
             _ = try await sensor.operation()
             try await bench.restartDaemon()
             await #expect(throws: DBusError.self) { _ = try await pending.value() }
@@ -322,7 +253,7 @@ struct KeychainItemTests {
             let keychain = bench.keychain(again.connection)
             #expect(try await keychain.services() == ["free", "guarded"])
             #expect(try await keychain.read(free) == "one")
-            let call = try keychain.reading(guarded)
+            let call = keychain.reading(guarded)
             try await sensor.operation(1).succeed(template)
             #expect(try await call.value() == "two")
         }
@@ -357,7 +288,7 @@ struct KeychainItemTests {
             #expect(person.shownPrompts == 0)
             #expect(try await keychain.services() == ["any", "presence"])
             for (number, id) in [any, presence].enumerated() {
-                let call = try keychain.reading(id)
+                let call = keychain.reading(id)
                 try await sensor.operation(number).succeed(template)
                 #expect(try await call.value() == "secret")
             }
@@ -394,7 +325,7 @@ struct KeychainItemTests {
             await expectName(.keychainAuthFailed) { _ = try await keychain.read(id) }
             #expect(try await keychain.services() == ["current"])
             let again = try await bench.sensor { $0.templates = sensor.templates }
-            let call = try keychain.reading(id)
+            let call = keychain.reading(id)
             try await again.operation().succeed(template)
             #expect(try await call.value() == "secret")
         }

@@ -139,7 +139,7 @@ struct KeychainKeyTests {
             let key = try await KeychainKey(keychain)
             await expectName(.keychainParameter) { _ = try await keychain.read(key.id) }
             await expectName(.keychainParameter) {
-                try await keychain.proxy.setSecret(id: key.id, secret: sealed("x"), options: [:])
+                try await keychain.proxy.setSecret(id: key.id, secret: [1], options: [:])
             }
             await expectName(.keychainDuplicate) { _ = try await KeychainKey(keychain) }
             let item = try await keychain.add("item")
@@ -249,11 +249,11 @@ struct KeychainKeyTests {
             await expectName(.keychainParameter) {
                 _ = try await KeychainKey(keychain, flags, context: context)
             }
-            _ = try await context.setCredential(credentialType: 0, secret: sealed("word"))
+            try await context.setPassword("word")
             let key = try await KeychainKey(keychain, flags, context: context)
             #expect(try await !key.sign([1], context: context).value().isEmpty)
             let other = try await bench.context()
-            _ = try await other.setCredential(credentialType: 0, secret: sealed("wrong"))
+            try await other.setPassword("wrong")
             await expectName(.keychainAuthFailed) {
                 _ = try await key.sign([1], context: other).value()
             }

@@ -15,7 +15,7 @@ struct KeychainPasswordTests {
         _ password: String
     ) async throws -> Context1Proxy {
         let context = try await bench.context(on: person.connection)
-        let isSet = try await context.setCredential(credentialType: 0, secret: sealed(password))
+        let isSet = try await context.setPassword(password)
         try expect(isSet, "a context that takes a credential")
         return context
     }
@@ -39,14 +39,14 @@ struct KeychainPasswordTests {
                 await expectName(.keychainAuthFailed) {
                     try await keychain.proxy.setSecret(
                         id: id,
-                        secret: sealed("other"),
+                        secret: Array("other".utf8),
                         options: KeychainClient.options(context)
                     )
                 }
             }
             try await keychain.proxy.setSecret(
                 id: id,
-                secret: sealed("second"),
+                secret: Array("second".utf8),
                 options: KeychainClient.options(right)
             )
             #expect(try await keychain.read(id, context: right) == "second")
@@ -54,7 +54,7 @@ struct KeychainPasswordTests {
             let free = try await keychain.add("free", context: right)
             try await keychain.proxy.setSecret(
                 id: free,
-                secret: sealed("secret"),
+                secret: Array("secret".utf8),
                 options: KeychainClient.options(wrong)
             )
             #expect(try await keychain.read(free) == "secret")
@@ -71,14 +71,14 @@ struct KeychainPasswordTests {
             let right = try await Self.context(bench, person, "right ß")
             let id = try await keychain.add("locked", flags: .applicationPassword, context: right)
             let context = try await bench.context(on: person.connection)
-            let failing = try keychain.reading(id, context: context)
+            let failing = keychain.reading(id, context: context)
             let prompt = try await person.prompt()
             #expect(prompt.details["stage"] == .string("application-password"))
             try await person.type("wrong")
             await expectName(.keychainAuthFailed) { _ = try await failing.value() }
             #expect(try await !context.isCredentialSet(credentialType: 0))
 
-            let call = try keychain.reading(id, context: context)
+            let call = keychain.reading(id, context: context)
             _ = try await person.prompt(1)
             try await person.type("right ß")
             #expect(try await call.value() == "secret")
@@ -88,7 +88,7 @@ struct KeychainPasswordTests {
             // The verifier of passcodes never saw one.
             #expect(bench.verifier.verified.seen.isEmpty)
 
-            let canceled = try keychain.reading(id)
+            let canceled = keychain.reading(id)
             _ = try await person.prompt(2)
             try await person.cancel(on: bench)
             await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
@@ -107,7 +107,7 @@ struct KeychainPasswordTests {
                 context: right
             )
             for (number, word) in ["right", "wrong"].enumerated() {
-                let call = try keychain.reading(id)
+                let call = keychain.reading(id)
                 try await sensor.operation(number).succeed(template)
                 try await person.askedForPassword(number + 1)
                 #expect(call.isPending)
@@ -118,21 +118,21 @@ struct KeychainPasswordTests {
                     await expectName(.keychainAuthFailed) { _ = try await call.value() }
                 }
             }
-            let canceled = try keychain.reading(id)
+            let canceled = keychain.reading(id)
             try await sensor.operation(2).succeed(template)
             try await person.askedForPassword(3)
             try await person.cancel(on: bench)
             await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
             #expect(person.shownPrompts == 3)
             // With the password at hand biometry alone is asked for.
-            let lent = try keychain.reading(id, context: right)
+            let lent = keychain.reading(id, context: right)
             try await sensor.operation(3).succeed(template)
             #expect(try await lent.value() == "secret")
             #expect(try await keychain.read(id, context: right) == "secret")
             #expect(person.shownPrompts == 4)
             // A wrong one that was lent is not asked for again.
             let wrong = try await Self.context(bench, person, "wrong")
-            let refused = try keychain.reading(id, context: wrong)
+            let refused = keychain.reading(id, context: wrong)
             try await sensor.operation(4).succeed(template)
             await expectName(.keychainAuthFailed) { _ = try await refused.value() }
         }
@@ -147,7 +147,7 @@ struct KeychainPasswordTests {
             let right = try await Self.context(bench, person, most)
             let id = try await keychain.add("locked", flags: .applicationPassword, context: right)
             for (number, word) in [most + "a", most].enumerated() {
-                let call = try keychain.reading(id)
+                let call = keychain.reading(id)
                 _ = try await person.prompt(number)
                 try await person.type(word)
                 if word == most {
@@ -196,12 +196,12 @@ struct KeychainPasswordTests {
                 _ = try await keychain.read(id, context: context)
             }
             #expect(try await !context.isCredentialSet(credentialType: 0))
-            let again = try keychain.reading(id, context: context)
+            let again = keychain.reading(id, context: context)
             _ = try await person.prompt(1)
             try await person.type("right")
             #expect(try await again.value() == "secret")
             // One that the app lent stays until it lends another.
-            _ = try await context.setCredential(credentialType: 0, secret: sealed("wrong"))
+            try await context.setPassword("wrong")
             for _ in 0..<2 {
                 await expectName(.keychainAuthFailed) {
                     _ = try await keychain.read(id, context: context)

@@ -20,7 +20,7 @@ struct KeychainSettingsTests {
             try await bench.daemon.reload("[Limits]\nItemsPerUser=1\n")
             #expect(try await keychain.services() == ["1", "2", "3"])
             #expect(try await keychain.read(first) == "secret")
-            try await keychain.proxy.setSecret(id: first, secret: sealed("other"), options: [:])
+            try await keychain.proxy.setSecret(id: first, secret: Array("other".utf8), options: [:])
             #expect(try await keychain.read(first) == "other")
             await expectName(.limitsExceeded) { _ = try await keychain.add("4") }
             try await bench.daemon.reload("[Limits]\nItemsPerUser=4\n")

@@ -17,8 +17,8 @@ struct ContextRuleTests {
             try await context.setLocalizedReason("c")
             try await context.setReuseDuration(4)
             try await context.setMaxBiometryFailures(5)
-            let secret = try sealed("word")
-            #expect(try await context.setCredential(credentialType: 0, secret: secret))
+            let secret = Array("word".utf8)
+            #expect(try await context.setCredential(credentialType: 0, secret: secret, options: [:]))
             #expect(try await bench.canEvaluateCode(context) == 0)
             let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
             let operation = try await sensor.operation()
@@ -41,7 +41,7 @@ struct ContextRuleTests {
                     options: [:]
                 )
             }
-            #expect(try await !context.setCredential(credentialType: 0, secret: secret))
+            #expect(try await !context.setCredential(credentialType: 0, secret: secret, options: [:]))
             #expect(try await !context.isCredentialSet(credentialType: 0))
             #expect(try await context.localizedFallbackTitle() == "")
             #expect(try await context.localizedCancelTitle() == "")
@@ -175,7 +175,7 @@ struct ContextRuleTests {
             let own = try await bench.context(on: person.connection)
             #expect(try await own.successDuration() == 600)
             let app = try person.app(bench.bus)
-            let secret = try sealed("word")
+            let secret = Array("word".utf8)
             for connection in [app, bench.client] {
                 let seen = Context1Proxy(
                     connection,
@@ -185,7 +185,7 @@ struct ContextRuleTests {
                 await expectName(.unknownObject) { _ = try await seen.canEvaluate(policy: 2) }
                 await expectName(.unknownObject) { _ = try await seen.successDuration() }
                 await expectName(.unknownObject) {
-                    _ = try await seen.setCredential(credentialType: 0, secret: secret)
+                    _ = try await seen.setCredential(credentialType: 0, secret: secret, options: [:])
                 }
                 await expectName(.unknownObject) { try await seen.release() }
             }
@@ -300,20 +300,21 @@ struct ContextRuleTests {
     func credentials() async throws {
         try await ServiceBench.run { bench in
             let (context, other) = (try await bench.context(), try await bench.context())
-            let secret = try sealed("word")
+            let secret = Array("word".utf8)
             for (type, second) in [(Int32(0), Int32(-3)), (-3, 0)] {
                 #expect(try await !context.isCredentialSet(credentialType: type))
-                #expect(try await context.setCredential(credentialType: type, secret: secret))
+                #expect(try await context.setCredential(credentialType: type, secret: secret, options: [:]))
                 #expect(try await context.isCredentialSet(credentialType: type))
                 #expect(try await !context.isCredentialSet(credentialType: second))
                 #expect(try await !other.isCredentialSet(credentialType: type))
-                let empty = try sealed("")
-                #expect(try await context.setCredential(credentialType: type, secret: empty))
+                #expect(
+                    try await context.setCredential(credentialType: type, secret: [], options: [:])
+                )
                 #expect(try await context.clearCredential(credentialType: type))
                 #expect(try await !context.isCredentialSet(credentialType: type))
             }
             for type in [Int32(0), -3] {
-                #expect(try await context.setCredential(credentialType: type, secret: secret))
+                #expect(try await context.setCredential(credentialType: type, secret: secret, options: [:]))
             }
             #expect(try await context.isCredentialSet(credentialType: 0))
             #expect(try await context.isCredentialSet(credentialType: -3))
@@ -323,15 +324,18 @@ struct ContextRuleTests {
             #expect(try await context.clearCredential(credentialType: 0))
             for type in [Int32(-1), 1, 3, .min] {
                 await expectName(.invalidArgs) {
-                    _ = try await context.setCredential(credentialType: type, secret: secret)
+                    _ = try await context.setCredential(credentialType: type, secret: secret, options: [:])
                 }
                 await expectName(.invalidArgs) {
                     _ = try await context.isCredentialSet(credentialType: type)
                 }
             }
-            let open = try sealed("word", isSealed: false)
             await expectName(.invalidArgs) {
-                _ = try await context.setCredential(credentialType: 0, secret: open)
+                _ = try await context.setCredential(
+                    credentialType: 0,
+                    secret: secret,
+                    options: ["sealed": .bool(true)]
+                )
             }
             #expect(try await !context.isCredentialSet(credentialType: 0))
         }

@@ -28,7 +28,7 @@ struct RequesterTests {
             let keychain = bench.keychain(person.connection)
             let (sensor, template) = try await bench.sensor(for: person.peer.uid)
             let id = try await keychain.add("guarded", flags: .biometryAny)
-            let reading = try keychain.reading(id, Self.requester)
+            let reading = keychain.reading(id, Self.requester)
             try await sensor.operation().succeed(template)
             #expect(try await reading.value() == "secret")
             let details = try await person.prompt().details

@@ -159,7 +159,7 @@ struct UnknownOptionTests {
     /// The same of the keychain's methods.
     @BusActor
     private static func keychainCalls(_ bench: ServiceBench) throws -> [Call] {
-        let (keychain, odd, secret) = (bench.keychain().proxy, Self.odd, try sealed("word"))
+        let (keychain, odd, secret) = (bench.keychain().proxy, Self.odd, Array("word".utf8))
         return [
             (
                 "*Keychain1.Add",
@@ -222,12 +222,12 @@ struct UnknownOptionTests {
     /// The same of the methods that use an item.
     @BusActor
     private static func useCalls(_ bench: ServiceBench) throws -> [Call] {
-        let (keychain, odd, pair) = (bench.keychain().proxy, Self.odd, try SecretPair())
+        let (keychain, odd) = (bench.keychain().proxy, Self.odd)
         return [
             (
                 "Keychain1.Read",
                 {
-                    try await keychain.read(id: "x", receiver: pair.end, reason: "x", options: odd)
+                    _ = try await keychain.read(id: "x", reason: "x", options: odd)
                 }
             ),
             (
@@ -245,11 +245,10 @@ struct UnknownOptionTests {
             (
                 "Keychain1.Decrypt",
                 {
-                    try await keychain.decrypt(
+                    _ = try await keychain.decrypt(
                         id: "x",
                         algorithm: KeychainObject.encryption,
                         data: [],
-                        receiver: pair.end,
                         reason: "x",
                         options: odd
                     )
@@ -258,11 +257,10 @@ struct UnknownOptionTests {
             (
                 "Keychain1.KeyExchange",
                 {
-                    try await keychain.keyExchange(
+                    _ = try await keychain.keyExchange(
                         id: "x",
                         algorithm: "ecdh",
                         publicKey: [],
-                        receiver: pair.end,
                         reason: "x",
                         options: odd
                     )
@@ -343,19 +341,21 @@ struct UnknownOptionTests {
                     "LocalizedReason", "InteractionNotAllowed", "ReuseDuration",
                     "MaxBiometryFailures",
                 ],
-                "RegisterAgent": ["fallback", "process"],
+                "RegisterAgent": ["fallback", "process"], "SubmitPassword": ["sealed"],
             ],
             Context1.interface: [
                 "Evaluate": evaluate, "EvaluateAccessControl": evaluate.union(["requester"]),
+                "SetCredential": ["sealed"],
             ],
             Device1.interface: [
                 "ListTemplates": ["uid"], "Enroll": change, "RenameTemplate": ["uid"],
                 "RemoveTemplate": change, "RemoveAllTemplates": change,
             ],
             Keychain1.interface: [
-                "Add": ["context"], "CreateKey": ["context"], "Search": ["skip-authenticated"],
-                "Read": use, "Sign": use, "Decrypt": use,
-                "KeyExchange": use.union(["shared-info", "size"]),
+                "Add": ["context", "sealed"], "SetSecret": ["sealed"], "CreateKey": ["context"],
+                "Search": ["skip-authenticated"], "Read": use.union(["seal-to"]), "Sign": use,
+                "Decrypt": use.union(["seal-to"]),
+                "KeyExchange": use.union(["seal-to", "shared-info", "size"]),
             ],
         ]
     }()

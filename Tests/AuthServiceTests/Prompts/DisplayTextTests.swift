@@ -24,16 +24,28 @@ struct DisplayTextTests {
     @Test("L14: text is cut at its limit, counted in Unicode scalars")
     func cutting() {
         #expect(DisplayText.cleaned(String(repeating: "ä", count: 600), limit: 512).count == 512)
-        let marks = "e" + String(repeating: "\u{301}", count: 600)
-        #expect(DisplayText.cleaned(marks, limit: 512).unicodeScalars.count == 512)
+        let accents = String(repeating: "e\u{301}", count: 600)
+        #expect(DisplayText.cleaned(accents, limit: 511).unicodeScalars.count == 511)
+    }
+
+    @Test(
+        "L35: Invisible characters go, and combining marks beyond two behind a base character",
+        arguments: [
+            ("a\u{200B}\u{FEFF}\u{2028}\u{2029}\u{E0041}\u{3164}\u{115F}\u{FE0F}b", "ab"),
+            ("e\u{301}\u{302}\u{303}\u{200D}\u{20DD}x\u{304}", "e\u{301}\u{302}x\u{304}"),
+            ("\u{301}a", "a"), ("\u{2800}\u{A0}\u{301}\u{3000}", ""), (" \u{903} a", " \u{903} a"),
+        ]
+    )
+    func invisible(_ text: String, _ shown: String) {
+        let cleaned = DisplayText.cleaned(text, limit: 512)
+        #expect(cleaned.unicodeScalars.elementsEqual(shown.unicodeScalars), "\(cleaned)")
     }
 
     @Test(
         "R20: a reason of which nothing is left is as empty as an empty one",
-        arguments: ["", " ", "\t\n", "\u{202E}\u{07}\u{1B}", "\u{200B} \u{FEFF}"]
+        arguments: ["", " ", "\t\n", "\u{202E}\u{07}\u{1B}", "\u{200B} \u{FEFF}", "\u{2800}\u{301}"]
     )
     func blank(_ text: String) {
-        #expect(DisplayText.isBlank(text))
         let error = #expect(throws: DBusError.self) { try Checked.reason(text) }
         #expect(error?.name == .invalidArgs)
     }

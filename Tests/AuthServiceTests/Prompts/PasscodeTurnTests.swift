@@ -35,7 +35,7 @@ struct PasscodeTurnTests {
     ) async throws -> StreamingCall<[String: Variant]> {
         let count = person.shownPrompts
         let call = try bench.begin(person.connection, 2)
-        person.enter(word, into: try await person.prompt(count).channel)
+        person.enter(word, into: try await person.prompt(count))
         return call
     }
 
@@ -79,7 +79,7 @@ struct PasscodeTurnTests {
             for _ in 0..<5 { gate.release() }
             let first = try bench.begin(person.connection, 2)
             let prompt = try await person.prompt()
-            for _ in 0..<5 { person.enter("wrong", into: prompt.channel) }
+            try await person.guess(5, into: prompt)
             await expectName(.authenticationFailed) { _ = try await first.reply() }
             // The sixth guess is one that nobody waits for any more.
             let second = try await Self.guess("sixth", bench, person)
@@ -111,7 +111,7 @@ struct PasscodeTurnTests {
             person.passcode = nil
             let call = try bench.begin(person.connection, 2)
             let prompt = try await person.prompt()
-            for _ in 0..<5 { person.enter("wrong", into: prompt.channel) }
+            try await person.guess(5, into: prompt)
             await expectName(.authenticationFailed) { _ = try await call.reply() }
 
             let gate = Gate(bench.verifier)
@@ -137,7 +137,7 @@ struct PasscodeTurnTests {
             person.passcode = nil
             let call = try bench.begin(person.connection, 2)
             let prompt = try await person.prompt()
-            for _ in 0..<5 { person.enter("wrong", into: prompt.channel) }
+            try await person.guess(5, into: prompt)
             await expectName(.authenticationFailed) { _ = try await call.reply() }
 
             bench.verifier.isSilent = true
@@ -194,33 +194,32 @@ struct PasscodeTurnTests {
         return verifier
     }
 
-    @Test("L22: what is typed where the passcode belongs is never read as the app's password")
-    func ownChannel() async throws {
+    @Test("L22: A password of the login is never taken as the app's password")
+    func ownStage() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
             let keychain = bench.keychain(person.connection)
             let right = try await bench.context(on: person.connection)
-            _ = try await right.setCredential(credentialType: 0, secret: sealed("right"))
+            try await right.setPassword("right")
             let id = try await keychain.add(
                 "locked",
                 flags: [.devicePasscode, .applicationPassword],
                 context: right
             )
-            // The passcode opens the first stage, and is typed once more where it was before.
-            let call = try keychain.reading(id)
+            let call = keychain.reading(id)
             try await person.askedForPassword()
             let prompt = try await person.prompt()
-            person.enter("right", into: prompt.channel)
-            person.enter(ScriptedVerifier.passcode, into: prompt.channel)
+            for word in ["right", ScriptedVerifier.passcode] {
+                await expectName(.invalidArgs) {
+                    try await person.submit(passcode: word, into: prompt)
+                }
+            }
             try await person.type("wrong")
             await expectName(.keychainAuthFailed) { _ = try await call.value() }
             #expect(bench.verifier.verified.seen.count == 1, "no password was given to it")
 
-            // The old channel is closed: whoever sends on it learns that.
-            let again = try keychain.reading(id)
+            let again = keychain.reading(id)
             try await person.askedForPassword(2)
-            let old = try await person.prompt(1).channel
-            try await eventually("the old channel to be closed") { !person.enter("x", into: old) }
             try await person.type(ScriptedVerifier.passcode)
             await expectName(.keychainAuthFailed) { _ = try await again.value() }
         }

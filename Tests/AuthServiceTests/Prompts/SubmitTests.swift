@@ -39,10 +39,16 @@ struct SubmitTests {
             await expectName(.accessDenied) { try await manager.submitCancel(prompt: handle) }
             await expectName(.accessDenied) { try await manager.submitFallback(prompt: handle) }
             await expectName(.accessDenied) { try await manager.submitConfirm(prompt: handle) }
+            await expectName(.accessDenied) {
+                try await manager.submitPasscode(prompt: handle, sealed: [])
+            }
+            await expectName(.accessDenied) {
+                try await manager.submitPassword(prompt: handle, password: [], options: [:])
+            }
         }
     }
 
-    @Test("L16: nobody but the agent that shows a prompt cancels it or presses its fallback")
+    @Test("L16: nobody but the agent that shows a prompt cancels it, falls back or types into it")
     func cancelAndFallback() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -79,6 +85,25 @@ struct SubmitTests {
             #expect(person.ends.seen.isEmpty)
             try await bench.manager(person.connection).submitConfirm(prompt: handle)
             _ = try await call.reply()
+        }
+    }
+
+    @Test("L39: A match whose template was removed before it is confirmed is refused for that")
+    func removedTemplate() async throws {
+        try await ServiceBench.run { bench in
+            let (person, sensor, template) = try await bench.enrolled {
+                $0.type = 2
+                $0.saidStrength = "weak"
+            }
+            let call = try bench.begin(person.connection)
+            try await sensor.operation().succeed(template)
+            for await event in call.events where event.kind == "confirmation-required" { break }
+            sensor.templates = [:]
+            let handle = try await person.prompt().handle
+            try await bench.manager(person.connection).submitConfirm(prompt: handle)
+            let refusal = await #expect(throws: DBusError.self) { _ = try await call.reply() }
+            #expect(refusal?.name == .systemCancel)
+            #expect(refusal?.message.hasSuffix("that matched was removed meanwhile.") == true)
         }
     }
 }

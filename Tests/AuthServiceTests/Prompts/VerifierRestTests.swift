@@ -1,5 +1,6 @@
 import AuthEngine
 import AuthStore
+import BusGuard
 import DBus
 import LocalAuthBus
 import TestSupport
@@ -20,6 +21,7 @@ struct VerifierRestTests {
             try await bus.offer(ScriptedVerifier.name, ["/bin/false"])
             let verifier = PasscodeVerifier(
                 connection: try bus.connect(),
+                lanes: CallBudget(),
                 isSystemBus: false,
                 shadowFile: nil
             ) { _, _ in
@@ -71,8 +73,8 @@ struct VerifierRestTests {
                 path: TestDaemon.root
             )
             .evaluateStream(policy: 2, reason: "test", options: [:])
-            let channel = try await person.prompt().channel
-            person.enter("wrong", into: channel)
+            let prompt = try await person.prompt()
+            person.enter("wrong", into: prompt)
             for await event in call.events where event.kind == "passcode-required" {
                 #expect(event.detail["cause"] == .string("verifier-failed"))
                 break
@@ -81,7 +83,7 @@ struct VerifierRestTests {
             _ = try await bench.verifier.verified.first("the question") { _ in true }
             bench.verifier.isSilent = false
             service.longestVerify = patience
-            person.enter(ScriptedVerifier.passcode, into: channel)
+            person.enter(ScriptedVerifier.passcode, into: prompt)
             #expect(try await call.reply()["mechanism"] == .string("passcode"))
             #expect(bench.verifier.verified.seen.count == 2)
         }

@@ -1,4 +1,5 @@
 import AuthEngine
+import BusGuard
 import DBus
 import Glibc
 import LocalAuthBus
@@ -34,7 +35,7 @@ struct MethodQuotaTests {
         // The unit has MemoryMax=512M.
         #expect(2 * 2 * MethodQuotas.bytesOfAll <= 512 * 1024 * 1024)
         try await AuditBench.run { bench in
-            let quota = try #require(bench.service.connection.quota)
+            let quota = bench.service.neighbours.quota
             let users = UInt32(90_000)..<90_100
             for uid in users { try? quota.hold(MethodQuotas.bytesPerUser, of: uid) }
             let all = users.reduce(0) { $0 + quota.bytes(of: $1) }
@@ -249,14 +250,14 @@ struct MethodQuotaTests {
                 )
             }
             let right = try await context()
-            _ = try await right.setCredential(credentialType: 0, secret: sealed("right"))
+            try await right.setPassword("right")
             let id = try await keychain.add("locked", flags: .applicationPassword, context: right)
-            let quota = try #require(bench.service.connection.quota)
+            let quota = bench.service.neighbours.quota
             let before = quota.bytes(of: person.peer.uid)
             let other = try await context()
             try await other.setLocalizedReason(String(repeating: "a", count: 1000))
             try await other.ask(person, typing: "wrong")
-            let reading = try keychain.reading(id, context: other)
+            let reading = keychain.reading(id, context: other)
             try await other.release()
             #expect(reading.isPending)
             await expectName(.keychainAuthFailed) { _ = try await reading.value() }

@@ -84,7 +84,7 @@ struct EnrolmentTests {
                 }
                 let prompt = try await person.prompt(number)
                 for (name, value) in window { #expect(prompt.details[name] == value) }
-                person.enter("no passcode of theirs", into: prompt.channel)
+                person.enter("no passcode of theirs", into: prompt)
                 try await eventually("the wrong passcode is refused") {
                     person.updates.seen.count { $0.kind == "passcode-rejected" } > number
                 }
@@ -288,9 +288,9 @@ struct EnrolmentTests {
                 _ = try await bench.manager(connection).version()
                 _ = try await person.prompt()
             }
-            person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
+            person.enter(ScriptedVerifier.passcode, into: try await person.prompt())
             let operation = try await sensor.operation()
-            person.enter(ScriptedVerifier.passcode, into: try await person.prompt(1).channel)
+            person.enter(ScriptedVerifier.passcode, into: try await person.prompt(1))
             await expectName(.sensorBusy) { _ = try await calls[1].reply() }
             operation.succeed(sensor.add(for: person.peer.uid))
             _ = try await calls[0].reply()

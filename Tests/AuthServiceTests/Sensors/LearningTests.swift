@@ -37,7 +37,7 @@ struct LearningTests {
                 $0.kind == "confirmation-required"
             }
             #expect(sensor.lessons.seen.isEmpty)
-            person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
+            person.enter(ScriptedVerifier.passcode, into: try await person.prompt())
             #expect(try await call.reply()["mechanism"] == .string("passcode"))
             let lesson = try await sensor.lessons.first("a lesson") { _ in true }
             #expect(lesson == operation.number)
@@ -76,7 +76,7 @@ struct LearningTests {
             _ = try await person.updates.first("the question whether it is meant") {
                 $0.kind == "confirmation-required"
             }
-            person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
+            person.enter(ScriptedVerifier.passcode, into: try await person.prompt())
             #expect(try await call.reply()["mechanism"] == .string("passcode"))
             for _ in 0..<3 { await bench.heard() }
             #expect(sensor.lessons.seen.isEmpty)
@@ -96,7 +96,7 @@ struct LearningTests {
         _ = try await person.updates.first("the question whether it is meant") {
             $0.kind == "confirmation-required"
         }
-        person.enter(ScriptedVerifier.passcode, into: try await person.prompt().channel)
+        person.enter(ScriptedVerifier.passcode, into: try await person.prompt())
         _ = try await call.reply()
         _ = try await sensor.lessons.first("a lesson") { _ in true }
     }

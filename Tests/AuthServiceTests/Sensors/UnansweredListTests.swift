@@ -327,7 +327,7 @@ struct UnansweredListTests {
             _ = try await person.updates.first("sensor-busy") { $0.kind == "sensor-busy" }
             if isByPasscode {
                 let prompt = try await person.prompt()
-                person.enter(ScriptedVerifier.passcode, into: prompt.channel)
+                person.enter(ScriptedVerifier.passcode, into: prompt)
             } else {
                 looking.succeed(template)
             }
@@ -348,7 +348,7 @@ struct UnansweredListTests {
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("current", flags: .biometryCurrentSet)
             let context = try await bench.context(on: person.connection)
-            let first = try keychain.reading(id, context: context)
+            let first = keychain.reading(id, context: context)
             try await sensor.operation().succeed(template)
             #expect(try await first.value() == "secret")
             let end = try await Self.begin(fault, sensor, on: bench)
@@ -371,7 +371,7 @@ struct UnansweredListTests {
             end()
             try await bench.waitForDevice(is: "", within: .seconds(30))
             #expect(try await keychain.read(id, context: context) == "secret")
-            let reading = try keychain.reading(id)
+            let reading = keychain.reading(id)
             try await sensor.operation(1).succeed(template)
             #expect(try await reading.value() == "secret")
             _ = sensor.add(for: uid, announcing: false)
@@ -417,16 +417,16 @@ struct UnansweredListTests {
             }
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("current", flags: .biometryCurrentSet)
-            let first = try keychain.reading(id)
+            let first = keychain.reading(id)
             try await sensor.operation().succeed(template)
             #expect(try await first.value() == "secret")
 
             let added = broken.add(for: person.peer.uid, announcing: false)
-            let second = try keychain.reading(id)
+            let second = keychain.reading(id)
             try await sensor.operation(1).succeed(template)
             await expectName(.keychainAuthFailed) { _ = try await second.value() }
             broken.templates[person.peer.uid]?.removeAll { $0.id == added }
-            let third = try keychain.reading(id)
+            let third = keychain.reading(id)
             try await sensor.operation(2).succeed(template)
             #expect(try await third.value() == "secret")
         }
@@ -441,7 +441,7 @@ struct UnansweredListTests {
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("current", flags: .biometryCurrentSet)
             other.listError = .sensorFailed
-            let reading = try keychain.reading(id)
+            let reading = keychain.reading(id)
             try await sensor.operation().succeed(template)
             await expectName(.keychainAuthFailed) { _ = try await reading.value() }
 
@@ -456,7 +456,7 @@ struct UnansweredListTests {
 
             other.listError = nil
             try await bench.waitForDevice("Other", is: "", within: .seconds(30))
-            let again = try keychain.reading(id)
+            let again = keychain.reading(id)
             try await sensor.operation(2).succeed(template)
             #expect(try await again.value() == "secret")
         }

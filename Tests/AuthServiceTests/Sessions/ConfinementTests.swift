@@ -34,10 +34,14 @@ struct ConfinementTests {
     func gone() throws {
         #expect(Confinement(pid: Int32.max) == nil)
         #expect(Confinement(pid: -1) == nil)
+        let bus = try PrivateBus()
+        let connection = try bus.connect()
         let ended = try ChildProcess(["/bin/true"])
         try ended.wait()
         func mayBeSandboxed(_ uid: UInt32, _ pid: Int32) throws -> Bool {
-            Confinement.mayHold(try #require(Peer(name: ":1.1", uid: uid, pid: pid)))
+            Confinement.mayHold(
+                try #require(Peer(name: ":1.1", uid: uid, pid: pid, on: connection))
+            )
         }
         #expect(try mayBeSandboxed(getuid(), ended.pid))
         #expect(try mayBeSandboxed(getuid() + 1, getpid()), "it is another user's by now")
@@ -105,6 +109,24 @@ struct ConfinementTests {
         #expect(try self.isFree { $0.groups = ["0::\(path)"] } == isFree)
         #expect(try self.isFree { $0.groups = ["4:memory:/", "1:name=systemd:\(path)"] } == isFree)
         #expect(try self.isFree { $0.groups = ["0::\(path)/inner"] } == isFree)
+    }
+
+    @Test(
+        "L23, L36: The id of a sandbox is read from its control group and its label",
+        arguments: [
+            (["app-flatpak-org.mozilla.firefox-4711.scope"], [], "org.mozilla.firefox"),
+            (["flatpak-org.example.My\\x2dApp-1.scope"], [], "org.example.My-App"),
+            (["snap.firefox_dev.firefox-1a2b.scope"], ["snap.firefox_dev.x (enforce)"], "firefox_dev"),
+            ([], ["snap.chat.chat (complain)"], "chat"),
+            (["app-flatpak-org.a-1.scope", "app-flatpak-org.b-1.scope"], [], nil),
+            (["snap.one.x.scope"], ["snap.two.x"], nil), (["flatpak-org.a-x.scope"], [], nil),
+            (["app-flatpak-org.a\\x2fb-1.scope"], [], nil), (["app-flatpak--1.scope"], [], nil),
+            (["docker-0123.scope"], ["evince (enforce)"], nil),
+        ] as [([String], [String], String?)]
+    )
+    func ids(_ units: [String], _ labels: [String], _ id: String?) {
+        let groups = units.map { "0::/user.slice/user@1000.service/app.slice/\($0)/inner" }
+        #expect(SandboxID.find(groups: groups, labels: labels) == id)
     }
 
     @Test(

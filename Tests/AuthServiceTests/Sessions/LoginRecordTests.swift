@@ -1,3 +1,4 @@
+import CLinux
 import DBus
 import Glibc
 import Linux
@@ -19,7 +20,7 @@ struct LoginRecordTests {
     init() throws {
         EventLoop.shared.startThread()
         folder = try TemporaryFolder()
-        memory = try #require(SealedMemory.make())
+        memory = OwnedDescriptor(adopting: memfd_create("logins", 1))
         watch = try #require(LoginRecord.newWatch())
     }
 

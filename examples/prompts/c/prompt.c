@@ -440,13 +440,14 @@ HANDLE(begin) {
     TRY(passcode_key(m, &new));
     int looks = !strcmp(stage, "biometry");
     new.isItem = !strcmp(stage, "application-password");
-    if ((!looks && !new.isItem && strcmp(stage, "passcode")) || !new.reason[strspn(new.reason, " ")])
+    int isKnown = looks || new.isItem || !strcmp(stage, "passcode");
+    if (!isKnown || !new.reason[strspn(new.reason, " ")])
         return refuse(error, SD_BUS_ERROR_INVALID_ARGS);
     if (!titled)
         strcpy(new.fallback, "use another way");
     if (isSandboxed)
-        snprintf(new.app, 400, *name && *identifier ? "The sandboxed app %s" : "A sandboxed app%.0s",
-                 name);
+        snprintf(new.app, 400,
+                 *name && *identifier ? "The sandboxed app %s" : "A sandboxed app%.0s", name);
     else if (proven(pid, path, sizeof path))
         snprintf(new.app, 400, "%s (process %u)", path, pid);
     else

@@ -1,16 +1,16 @@
 import DBus
 import Testing
 
-/// What every object answers by itself, over a socket pair.
+/// What every object answers by itself.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
-struct DirectObjectTests {
+struct ObjectTests {
     private static let properties = "org.freedesktop.DBus.Properties"
     private static let introspectable = "org.freedesktop.DBus.Introspectable"
 
     @Test("Unknown objects, interfaces and methods are told apart")
     @BusActor
     func unknown() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let nowhere = ObjectPath(trusted: "/nowhere")
             let above = ObjectPath(trusted: "/org/example")
             #expect(await pair.error("Who", path: nowhere) == .unknownObject)
@@ -24,7 +24,7 @@ struct DirectObjectTests {
     @Test("Arguments of another signature are InvalidArgs")
     @BusActor
     func signatures() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             #expect(await pair.error("Add") == .invalidArgs)
             let name = await pair.error("Add", "us") { (writer) throws(DBusError) in
                 try writer.write(UInt32(1))
@@ -42,23 +42,23 @@ struct DirectObjectTests {
     @Test("Properties are read one by one and together")
     @BusActor
     func reading() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let level = try await pair.client.property(
                 "Level",
                 of: ExampleService.name,
                 at: ExampleService.path,
-                on: Peer.direct,
+                on: pair.server.uniqueName,
                 as: UInt32.self
             )
             #expect(level == 7)
             let all = try await pair.client.properties(
                 of: ExampleService.name,
                 at: ExampleService.path,
-                on: Peer.direct
+                on: pair.server.uniqueName
             )
             #expect(
                 all == [
-                    "Level": .uint32(7), "Caller": .string(":peer"), "Version": .string("1"),
+                    "Level": .uint32(7), "Caller": .string(pair.client.uniqueName), "Version": .string("1"),
                 ]
             )
         }
@@ -67,13 +67,13 @@ struct DirectObjectTests {
     @Test("Setting a property announces it as its description says")
     @BusActor
     func setting() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let changes = Collected<(changed: [String: Variant], invalidated: [String])>()
             _ = pair.client.onPropertiesChanged(
                 of: ExampleService.name,
                 at: ExampleService.path,
-                sender: Peer.direct,
-                broadcast: false
+                sender: pair.server.uniqueName,
+                broadcast: true
             ) { changed, invalidated in
                 changes.add((changed, invalidated))
             }
@@ -81,7 +81,7 @@ struct DirectObjectTests {
                 "Level",
                 of: ExampleService.name,
                 at: ExampleService.path,
-                on: Peer.direct,
+                on: pair.server.uniqueName,
                 to: UInt32(9)
             )
             #expect(pair.service.level == 9)
@@ -94,7 +94,7 @@ struct DirectObjectTests {
     @Test("What cannot be set is refused, each with its own error")
     @BusActor
     func refusing() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             func set(
                 _ name: String,
                 of interface: String,
@@ -120,7 +120,7 @@ struct DirectObjectTests {
     @Test("Introspection shows docs, standard interfaces and the objects beneath")
     @BusActor
     func introspection() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let text = try await introspect(pair, ExampleService.path)
             #expect(text.contains("Adds two numbers."))
             for name in ["Introspectable", "Properties", "Peer"] {
@@ -133,7 +133,7 @@ struct DirectObjectTests {
     }
 
     @BusActor
-    private func introspect(_ pair: DirectPair, _ path: ObjectPath) async throws -> String {
+    private func introspect(_ pair: ServedPair, _ path: ObjectPath) async throws -> String {
         try await pair.call("Introspect", path: path, interface: Self.introspectable)
             .read("s") {
                 (reader) throws(DBusError) in
@@ -142,24 +142,24 @@ struct DirectObjectTests {
     }
 
     @BusActor
-    private func introspect(_ pair: DirectPair, _ path: StaticString) async throws -> String {
+    private func introspect(_ pair: ServedPair, _ path: StaticString) async throws -> String {
         try await introspect(pair, ObjectPath(trusted: path))
     }
 
     @Test("An object manager lists what is managed, and announces what comes and goes")
     @BusActor
     func objectManager() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let manager = "org.freedesktop.DBus.ObjectManager"
             let thing = ObjectPath(trusted: "/org/example/Test1/thing/a")
             pair.server.serveObjectManager(at: ExampleService.path)
             let seen = Collected<String>()
             _ = pair.client.subscribe(
-                sender: Peer.direct,
+                sender: pair.server.uniqueName,
                 path: ExampleService.path,
                 interface: manager,
                 member: nil,
-                broadcast: false
+                broadcast: true
             ) { message in
                 seen.add("\(message.member ?? "") \(message.signature)")
             }

@@ -1,15 +1,16 @@
 import DBus
 import Glibc
 import LocalAuthBus
+import TestSupport
 import Testing
 
-/// Calls over a socket pair.
+/// Calls of one connection to another.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
-struct DirectCallTests {
+struct CallTests {
     @Test("Every basic type comes back as it was sent")
     @BusActor
     func basicTypes() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let reply = try await pair.call("Basic", "bynqiuxtdsog") { (writer) throws(DBusError) in
                 try BasicValues().write(to: &writer)
             }
@@ -23,7 +24,7 @@ struct DirectCallTests {
     @Test("Every kind of container comes back as it was sent")
     @BusActor
     func containers() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let signature = "ayasaua{sv}aa{sv}(is)va{us}"
             let reply = try await pair.call("Containers", signature) {
                 (writer) throws(DBusError) in
@@ -39,7 +40,7 @@ struct DirectCallTests {
     @Test("A method answers now or later", arguments: ["Add", "AddLater"])
     @BusActor
     func answers(member: String) async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let reply = try await pair.call(member, "uu") { (writer) throws(DBusError) in
                 try writer.write(UInt32(2))
                 try writer.write(UInt32(3))
@@ -54,7 +55,7 @@ struct DirectCallTests {
     @Test("What a method throws is the error reply, now or later")
     @BusActor
     func errors() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             #expect(await pair.error("Refuse") == "org.example.Error.No")
             #expect(await pair.error("RefuseLater") == "org.example.Error.Later")
         }
@@ -63,7 +64,7 @@ struct DirectCallTests {
     @Test("A call without a reply ends with its timeout")
     @BusActor
     func timeout() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             #expect(await pair.error("Hold", timeout: .milliseconds(5)) == .noReply)
         }
     }
@@ -71,9 +72,11 @@ struct DirectCallTests {
     @Test("A call whose time was over while nothing ran, on either side, is answered")
     @BusActor
     func standstill() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
+            // From here on the service knows its caller.
+            #expect(await pair.error("Who") == nil)
             let call = try pair.client.startCall(
-                to: Peer.direct,
+                to: pair.server.uniqueName,
                 path: ExampleService.path,
                 interface: ExampleService.name,
                 member: "Hold",
@@ -94,7 +97,7 @@ struct DirectCallTests {
     @Test("Canceling the task ends the call")
     @BusActor
     func cancellation() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let failure = Collected<DBusError.Name?>()
             let task = onLoop { failure.add(await pair.error("Wait")) }
             await pair.service.started.wait()
@@ -106,7 +109,7 @@ struct DirectCallTests {
     @Test("R30: a call that the service forgets is answered with Failed")
     @BusActor
     func forgotten() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             #expect(await pair.error("Forget") == .failed)
             let held = Collected<DBusError.Name?>()
             onLoop { held.add(await pair.error("Hold")) }
@@ -121,52 +124,17 @@ struct DirectCallTests {
     @Test("An answer that cannot be encoded is Failed")
     @BusActor
     func unencodable() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             #expect(await pair.error("Unencodable") == .failed)
-        }
-    }
-
-    @Test("The other end of a socket pair is known from the kernel")
-    @BusActor
-    func directPeer() async throws {
-        try await withDirectPair { pair in
-            let (name, uid, pid) = try await pair.call("Who")
-                .read("sui") {
-                    (reader) throws(DBusError) in
-                    (
-                        try reader.read(String.self), try reader.read(UInt32.self),
-                        try reader.read(Int32.self)
-                    )
-                }
-            #expect(name == ":peer")
-            #expect(uid == getuid())
-            #expect(pid == getpid())
-            #expect(pair.server.isPeerToPeer)
-            let peer = try await pair.client.peer(named: ":peer")
-            #expect(peer.pid == getpid())
-        }
-    }
-
-    @Test("Bus names are not supported over a socket pair")
-    @BusActor
-    func noNames() async throws {
-        try await withDirectPair { pair in
-            #expect(throws: DBusError.self) { try pair.server.requestName("org.example.Name") }
-            do throws(DBusError) {
-                _ = try await pair.server.nameOwner("org.example.Name")
-                Issue.record("There are no names.")
-            } catch {
-                #expect(error.name == .notSupported)
-            }
         }
     }
 
     @Test("Progress comes before the reply, and the stream ends with it")
     @BusActor
     func progress() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let call: StreamingCall<UInt32> = try pair.client.stream(
-                to: Peer.direct,
+                to: pair.server.uniqueName,
                 path: ExampleService.path,
                 interface: ExampleService.name,
                 member: "Progress",
@@ -188,19 +156,19 @@ struct DirectCallTests {
         }
     }
 
-    @Test("Calls fail and peers leave when the other end closes")
+    @Test("Calls fail and peers leave when the bus ends")
     @BusActor
     func disconnection() async throws {
-        try await withDirectPair { pair in
+        try await withPair { pair in
             let left = Signal()
             let gone = Signal()
             let failure = Collected<DBusError.Name?>()
-            let peer = try await pair.server.peer(named: ":peer")
+            let peer = try await pair.server.peer(named: pair.client.uniqueName)
             _ = peer.onLeave { left.set() }
             pair.client.onDisconnect { gone.set() }
             onLoop { failure.add(await pair.error("Wait")) }
             await pair.service.started.wait()
-            pair.server.close()
+            kill(pair.bus.pid, SIGKILL)
             #expect(await failure.first(1) == [.disconnected])
             await left.wait()
             await gone.wait()

@@ -1,0 +1,178 @@
+public import DBus
+
+/// The names of an interface; the generated types of each interface hang on it.
+public protocol BusInterface: Sendable {
+    /// The name of the interface.
+    static var interface: String { get }
+}
+
+/// Calls one interface of one object on the bus.
+@BusActor
+public struct Proxy<Interface: BusInterface>: Sendable {
+    /// The connection that the calls go over.
+    public let connection: Connection
+    /// The bus name that the calls go to.
+    public let destination: String
+    /// The object that the calls go to.
+    public let path: ObjectPath
+
+    /// Makes the proxy of an object; nothing is sent.
+    public init(_ connection: Connection, destination: String, path: ObjectPath) {
+        self.connection = connection
+        self.destination = destination
+        self.path = path
+    }
+
+    func call<Output>(
+        _ member: String,
+        _ input: String,
+        _ output: String,
+        isSensitive: Bool = false,
+        _ timeout: Duration?,
+        _ write: (inout MessageWriter) throws(DBusError) -> Void,
+        read: (inout MessageReader) throws(DBusError) -> Output
+    ) async throws(DBusError) -> Output {
+        let reply = try await connection.call(
+            to: destination,
+            path: path,
+            interface: Interface.interface,
+            member: member,
+            signature: input,
+            isSensitive: isSensitive,
+            timeout: timeout,
+            write
+        )
+        return try reply.read(output, read)
+    }
+
+    func send(
+        _ member: String,
+        _ input: String,
+        isSensitive: Bool = false,
+        _ write: (inout MessageWriter) throws(DBusError) -> Void
+    ) {
+        connection.send(
+            to: destination,
+            path: path,
+            interface: Interface.interface,
+            member: member,
+            signature: input,
+            isSensitive: isSensitive,
+            write
+        )
+    }
+
+    func stream<Output: Sendable>(
+        _ member: String,
+        _ input: String,
+        _ output: String,
+        _ match: StreamMatch,
+        _ write: (inout MessageWriter) throws(DBusError) -> Void,
+        read: @escaping @BusActor (inout MessageReader) throws(DBusError) -> Output
+    ) throws(DBusError) -> StreamingCall<Output> {
+        try connection.stream(
+            to: destination,
+            path: path,
+            interface: Interface.interface,
+            member: member,
+            signature: input,
+            matching: match,
+            write
+        ) { (reply) throws(DBusError) in
+            try reply.read(output) { (reader) throws(DBusError) in try read(&reader) }
+        }
+    }
+
+    func subscribe(
+        _ member: String,
+        _ sender: String?,
+        broadcast: Bool,
+        _ body: @escaping @BusActor (Message) -> Void
+    ) -> EventSource {
+        connection.subscribe(
+            sender: sender ?? destination,
+            path: path,
+            interface: Interface.interface,
+            member: member,
+            broadcast: broadcast,
+            body
+        )
+    }
+
+    func get<Value: WireType>(_ property: String) async throws(DBusError) -> Value {
+        try await connection.property(
+            property,
+            of: Interface.interface,
+            at: path,
+            on: destination,
+            as: Value.self
+        )
+    }
+
+    func set(_ property: String, to value: some WireType) async throws(DBusError) {
+        try await connection.setProperty(
+            property,
+            of: Interface.interface,
+            at: path,
+            on: destination,
+            to: value
+        )
+    }
+
+    /// Returns all properties with their present values.
+    public func properties(timeout: Duration? = nil) async throws(DBusError) -> [String: Variant] {
+        try await connection.properties(
+            of: Interface.interface,
+            at: path,
+            on: destination,
+            timeout: timeout
+        )
+    }
+
+    /// Calls `body` when properties have changed, with the new values of some.
+    ///
+    /// The sender is a unique name; where it is left out, `destination` must be one. Without
+    /// `broadcast` only signals that are sent to this connection by name are heard.
+    public func onPropertiesChanged(
+        sender: String? = nil,
+        broadcast: Bool = true,
+        _ body: @escaping @BusActor (_ changed: [String: Variant], _ invalidated: [String]) -> Void
+    ) -> EventSource {
+        connection.onPropertiesChanged(
+            of: Interface.interface,
+            at: path,
+            sender: sender ?? destination,
+            broadcast: broadcast,
+            body
+        )
+    }
+}
+
+/// Sends the signals of one interface from one object.
+@BusActor
+public struct Signals<Interface: BusInterface> {
+    private let connection: Connection
+    private let path: ObjectPath
+
+    /// Makes the sender of the object at a path.
+    public init(_ connection: Connection, path: ObjectPath) {
+        self.connection = connection
+        self.path = path
+    }
+
+    func emit(
+        _ member: String,
+        _ signature: String,
+        to destination: String?,
+        _ write: (inout MessageWriter) throws(DBusError) -> Void
+    ) {
+        connection.emit(
+            path: path,
+            interface: Interface.interface,
+            member: member,
+            signature: signature,
+            to: destination,
+            write
+        )
+    }
+}
