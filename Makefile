@@ -242,7 +242,7 @@ nightly: ## Every test, with 10,000 random lives and hundreds of crashes; fuzzer
 	done; \
 	[ -z "$$failed" ] || { echo "nightly: failed:$${failed#,}" >&2; exit 1; }
 
-mutants: setup ## Plants faults, one at a time, and sees whether the tests notice: docs/mutants.md
+mutants: setup ## Plants faults, one at a time, and sees whether the tests notice: .build-mutants/mutants.md
 	scripts/mutants $(MUTANTS)
 
 fuzz: setup ## Foreign bytes for what reads them, for FUZZ_SECONDS each (60)
@@ -259,8 +259,8 @@ check: build lint test ## What has to pass before a commit: build, lint, tests
 format: ## Lay out every Swift file
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)
 
-generate: setup ## Swift stubs from dbus/*.xml
-	$(SWIFT) run dbus-codegen --output Sources/LocalAuthBus/Generated dbus/*.xml
+generate: ## Swift stubs from dbus/*.xml
+	scripts/dbus-codegen Sources/LocalAuthBus/Generated dbus/*.xml
 
 messages: setup ## Bring po/*.po up to date with the sources, for translators
 	scripts/messages > po/localauth.pot

@@ -42,8 +42,6 @@ let package = Package(
     targets: [
         // Pure: no I/O, no clock, no Foundation.
         .target(name: "AuthEngine"),
-        .target(name: "DBusModel"),
-        .target(name: "DBusCodegen", dependencies: ["DBusModel"]),
 
         // Edges: one for each outside world.
         .systemLibrary(
@@ -240,15 +238,9 @@ let package = Package(
             ]
             .map { .embedInCode("Skeletons/\($0)") }
         ),
-        .executableTarget(name: "dbus-codegen", dependencies: ["DBusCodegen", "DBusModel"]),
 
         // Tests, folder by folder, and what they need beside the product.
         .testTarget(name: "AuthEngineTests", dependencies: ["AuthEngine", "TestSupport"]),
-        .testTarget(name: "DBusModelTests", dependencies: ["DBusModel"]),
-        .testTarget(
-            name: "DBusCodegenTests",
-            dependencies: ["DBusCodegen", "DBusModel", "TestSupport"]
-        ),
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"]),
         .testTarget(name: "LinuxTests", dependencies: ["Linux", "TestSupport"]),
         .testTarget(name: "SQLiteTests", dependencies: ["Linux", "SQLite"]),
@@ -474,7 +466,7 @@ let package = Package(
             name: "fuzzers",
             dependencies: [
                 "AuthEngine", "AuthService", "AuthStore", "CFuzz", "CV4L2", "CameraDevice", "DBus",
-                "DBusModel", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
+                "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
                 "LocalAuthBus", "SQLite", "SecurityKey", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],

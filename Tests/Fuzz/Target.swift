@@ -1,6 +1,5 @@
 import CFuzz
 import DBus
-import DBusModel
 
 @testable import AuthService
 @testable import CameraDevice
@@ -20,13 +19,6 @@ enum Target {
         },
         "receive": { bytes in
             _ = bytes.withUnsafeBufferPointer { fuzz_receive($0.baseAddress, $0.count) }
-        },
-        "introspection": { bytes in
-            do throws(SourceError) {
-                _ = try Interface(xml: bytes, file: "fuzz")
-            } catch {
-                precondition("\(error)".hasPrefix("fuzz"))
-            }
         },
         "settings": { bytes in
             _ = try? Configuration.parse(bytes: bytes, file: "fuzz")

@@ -138,7 +138,7 @@ struct LAEnvironmentTests {
     /// How many watch who has the service's name.
     @BusActor private static func watches() async throws -> Int {
         let connection = try await ServiceConnection.shared.current().connection
-        return connection.nameWatches.count { $0.name == TestDaemon.name }
+        return connection.names.watches.count { $0.name == TestDaemon.name }
     }
 
     @Test("A state of before is another than one of after")

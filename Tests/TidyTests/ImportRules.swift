@@ -8,12 +8,12 @@ enum Layers {
     }
 
     private static let targets: [Layer: Set<String>] = [
-        .pure: ["AuthEngine", "DBusModel", "DBusCodegen"],
+        .pure: ["AuthEngine"],
         .edge: [
-            "AuthStore", "BusBench", "CAdwaita", "CFace", "CFido2", "CIntl", "CLinux", "CPAM",
-            "CPipeWire", "CReceive", "CSQLite", "CSystemd",
+            "AuthStore", "BusBench", "BusGuard", "CAdwaita", "CFace", "CFido2", "CIntl", "CLinux", "CPAM",
+            "CPipeWire", "CSQLite", "CSystemd",
             "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
-            "LocalAuthBus", "LocalAuthClient", "Localization", "SQLite", "SecurityKey",
+            "LocalAuthBus", "LocalAuthClient", "Localization", "SQLite", "Sealing", "SecurityKey",
             "ServiceProgram", "Windows",
         ],
         .role: [
@@ -24,20 +24,19 @@ enum Layers {
             "localauthd", "localauthctl", "localauth-passcode", "localauth-sensor-simulated",
             "localauth-sensor-face", "localauth-sensor-fido2", "localauth-sensor-fingerprint",
             "localauth-agent", "localauth-settings", "localauth-sensor-check",
-            "dbus-codegen",
         ],
     ]
 
     /// Parts of the system that a target may use.
     ///
-    /// Foundation is for Apple's interfaces alone, which are made of it. What swift-crypto decrypts
-    /// is `Data`, and the keychain wipes that.
+    /// Foundation is for Apple's interfaces alone, which are made of it. swift-crypto decrypts to
+    /// `Data`, and Sealing wipes that.
     static func system(for target: String) -> Set<String> {
         if ["CryptoKit", "LocalAuthentication", "Security"].contains(target) {
             return ["Dispatch", "Foundation", "Glibc", "Synchronization"]
         }
         if layer(of: target) == .pure { return [] }
-        let data: Set = target == "KeychainStore" ? ["FoundationEssentials"] : []
+        let data: Set = target == "Sealing" ? ["FoundationEssentials"] : []
         return data.union(["Glibc", "Synchronization"])
     }
 
@@ -50,7 +49,7 @@ enum Layers {
         guard let upper = layer(of: target) else { return false }
         // Products of other packages, each for its own job.
         if dependency == "Crypto" {
-            return ["AuthStore", "CryptoKit", "FaceSensor", "KeychainStore", "Security"]
+            return ["AuthStore", "CryptoKit", "FaceSensor", "KeychainStore", "Sealing", "Security"]
                 .contains(target)
         }
         if dependency == "CryptoExtras" { return ["KeychainStore", "Security"].contains(target) }
@@ -65,8 +64,7 @@ enum Layers {
         case .pure: lower == .pure
         case .edge: lower == .pure || lower == .edge
         case .role: lower == .pure || lower == .edge
-        // The generator runs pure code and nothing else.
-        case .program: lower == .edge || lower == .role || target == "dbus-codegen"
+        case .program: lower == .edge || lower == .role
         }
     }
 }

@@ -10,9 +10,25 @@ struct PageTests {
         #expect(said.status == 0, "\(said.text)")
     }
 
-    @Test("Each planted fault is found once in its file, and the page is what the entries say")
+    @Test("Each planted fault is found once in its file")
     func mutants() async throws {
         let said = try await Self.check("scripts/mutants")
+        #expect(said.status == 0, "\(said.text)")
+    }
+
+    @Test("The generated sources are those of dbus/*.xml; if not, run make generate")
+    func generated() async throws {
+        let folder = Project.root.appending(path: "dbus")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".xml") }.map { folder.appending(path: $0).path }
+        let made = Project.root.appending(path: "Sources/LocalAuthBus/Generated").path
+        let said = try await Self.check("scripts/dbus-codegen", ["--check", made] + files)
+        #expect(said.status == 0, "\(said.text)")
+    }
+
+    @Test("Every rule has a test")
+    func rules() async throws {
+        let said = try await Self.check("scripts/rules", ["--missing"])
         #expect(said.status == 0, "\(said.text)")
     }
 
@@ -26,7 +42,7 @@ struct PageTests {
     func reference() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).html")
         defer { try? FileManager.default.removeItem(at: file) }
-        let said = try await Self.check("scripts/reference", file.path)
+        let said = try await Self.check("scripts/reference", [file.path])
         try #require(said.status == 0, "\(said.text)")
         let page = try String(contentsOf: file, encoding: .utf8)
         let interfaces = try Project.files().filter { $0.path.hasPrefix("dbus/org") }
@@ -50,9 +66,9 @@ struct PageTests {
 
     private static func check(
         _ script: String,
-        _ argument: String = "--check"
+        _ arguments: [String] = ["--check"]
     ) async throws -> (status: Int32, text: String) {
-        let words = [Project.root.appending(path: script).path, argument]
+        let words = [Project.root.appending(path: script).path] + arguments
         let ended = try await ChildProcess(words, mergesErrors: true).ended(within: .seconds(120))
         return (ended.status, ended.output)
     }
