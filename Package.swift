@@ -465,9 +465,9 @@ let package = Package(
         .executableTarget(
             name: "fuzzers",
             dependencies: [
-                "AuthEngine", "AuthService", "AuthStore", "CFuzz", "CV4L2", "CameraDevice", "DBus",
-                "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
-                "LocalAuthBus", "SQLite", "SecurityKey", "TestSupport",
+                "AuthEngine", "AuthService", "AuthStore", "BusGuard", "CFuzz", "CV4L2",
+                "CameraDevice", "DBus", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
+                "LocalAuthBus", "SQLite", "Sealing", "SecurityKey", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Tests/Fuzz"

@@ -1,5 +1,7 @@
-/// Bounds on the calls and replies of neighbours, in bytes unless a name says otherwise.
+/// Bounds on the calls and replies of neighbours, in bytes unless a comment says otherwise.
 enum GuardLimits {
+    /// Messages that are read in a row before a waiting call is served.
+    static let readsInRow = 256
     /// Small calls of a connection that may wait whatever else its user has waiting: as many as
     /// dbus-daemon lets be unanswered on the system bus.
     static let callsOfConnection = 128

@@ -21,6 +21,8 @@ public final class NeighbourGuard {
     var asksUnread = true
     /// Bytes that were sent to all callers and may be unread.
     var unread = 0
+    /// Messages read since a waiting call could be served.
+    private var readInRow = 0
     /// Calls served before all that wait, since a waiting call was served.
     private var firstInRow = 0
     /// Runs while another refusal is no reason to ask the bus which callers have left.
@@ -107,7 +109,9 @@ extension NeighbourGuard: CallGuard {
         return true
     }
 
-    package func serveNext() -> Bool {
+    package func serveNext(hasRead: Bool) -> Bool {
+        readInRow = hasRead ? readInRow + 1 : 0
+        guard readInRow.isMultiple(of: GuardLimits.readsInRow) else { return false }
         firstInRow = 0
         // A full socket delays the service's own calls: waiting calls leave it to them.
         guard !queue.isEmpty, connection.hasWrittenAll, connection.isReady(POLLOUT) else {

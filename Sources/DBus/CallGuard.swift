@@ -10,7 +10,10 @@ package protocol CallGuard: AnyObject {
     /// Takes a call of a known peer, and has it dispatched in its turn.
     func take(_ call: Message, of peer: Peer)
     /// Dispatches one waiting call; false: none may be served.
-    func serveNext() -> Bool
+    ///
+    /// Answers to calls of this side may lie behind calls of others: while messages are read,
+    /// reading goes first.
+    func serveNext(hasRead: Bool) -> Bool
     /// Admits a call to its method, or refuses it with `LimitsExceeded`.
     func admit(
         _ member: String,

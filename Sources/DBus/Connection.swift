@@ -46,8 +46,6 @@ public final class Connection {
     private var disconnected: [@BusActor () -> Void] = []
     /// The message that sd-bus has handed over in this turn.
     private var arrived: Message?
-    /// Messages read since a waiting call was served.
-    private var readInRow = 0
     /// Calls served so far.
     public internal(set) var served: UInt64 = 0
 
@@ -126,21 +124,14 @@ public final class Connection {
         return deadline
     }
 
-    /// Reads one message, or serves one waiting call.
-    ///
-    /// Answers to calls of this side may lie behind calls of others: reading goes first, for some
-    /// messages in a row.
+    /// Reads one message, or has the guard serve a waiting call.
     ///
     /// - Returns: False when there is nothing to do.
     func processOne() -> Bool {
         guard isOpen else { return false }
         let hasRead = readOne()
-        readInRow = hasRead ? readInRow + 1 : 0
-        guard readInRow.isMultiple(of: Self.readsBeforeTurn) else { return true }
-        return callGuard?.serveNext() == true || hasRead
+        return callGuard?.serveNext(hasRead: hasRead) == true || hasRead
     }
-
-    private static let readsBeforeTurn = 256
 
     /// Whether the bus is ready for reading or writing.
     package func isReady(_ events: Int32) -> Bool {

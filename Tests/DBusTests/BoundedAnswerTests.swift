@@ -41,7 +41,7 @@ struct BoundedAnswerTests {
         }
     }
 
-    @Test("L21: who serves strangers takes no more values in an answer than in a call")
+    @Test("L21: a guarded connection takes no more values in an answer than in a call")
     @BusActor
     func values() async throws {
         try await PrivateBus.run { bus in

@@ -47,7 +47,7 @@ public import TestSupport
             VirtualReader(kind, socket: "\(folder)/\(kind.rawValue)")
         }
         client = try bus.connect()
-        logind = try StandInSleep(bus)
+        logind = try await StandInSleep(bus)
         if polkit { self.polkit = try StandInPolkit(bus) }
         try Self.writeAccounts(folder)
         if isActivated {

@@ -9,9 +9,12 @@ import TestSupport
     public private(set) var delays = 0
     fileprivate var isAsleep = false
     private let connection: Connection
+    private let replies: RawClient
     private var watches: [EventSource] = []
 
-    init(_ bus: PrivateBus) throws {
+    init(_ bus: PrivateBus) async throws {
+        try await bus.letForgedRepliesThrough()
+        replies = try RawClient(bus.address)
         connection = try bus.connect()
         let path = ObjectPath(trusted: "/org/freedesktop/login1")
         connection.export(path, [SleepInterface(logind: self)])
@@ -36,13 +39,11 @@ import TestSupport
         connection.close()
     }
 
-    /// One of two connected ends: closed everywhere, the delay is over.
-    fileprivate func delay() throws(DBusError) -> OwnedDescriptor {
+    /// Answers with one of two connected ends: closed everywhere, the delay is over.
+    fileprivate func delay(_ call: IncomingCall) throws(TestFailure) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-            throw DBusError(.failed, "There are no sockets.")
-        }
+        try expect(socketpair(AF_UNIX, kind, 0, &ends) == 0, "a socket pair")
         let own = OwnedDescriptor(adopting: ends[0])
         delays += 1
         let index = watches.count
@@ -54,7 +55,7 @@ import TestSupport
                 }
             }
         )
-        return OwnedDescriptor(adopting: ends[1])
+        try replies.answer(call, with: OwnedDescriptor(adopting: ends[1]))
     }
 }
 
@@ -71,9 +72,11 @@ private struct SleepInterface: ServedInterface {
     )
 
     func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
-        call.answer(.now(try logind.delay()), "h") { value, writer throws(DBusError) in
-            try writer.write(value)
+        let answer = Answer<Void>.later { [logind] () throws(DBusError) in
+            try? logind.delay(call)
+            await never()
         }
+        call.answer(answer, "") { _, _ throws(DBusError) in }
     }
 
     func get(

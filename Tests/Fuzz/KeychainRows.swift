@@ -1,6 +1,7 @@
 import Glibc
 import Linux
 import SQLite
+import Sealing
 import TestSupport
 
 @testable import AuthEngine

@@ -1,4 +1,4 @@
-import CFuzz
+import BusGuard
 import Glibc
 import Linux
 import LocalAuthBus
@@ -6,7 +6,7 @@ import LocalAuthBus
 @testable import DBus
 @testable import TestSupport
 
-/// The other end of a connection, which sends calls, answers and signals of any bytes.
+/// A caller on the other end of a connection, who sends calls, answers and signals of any bytes.
 ///
 /// Every interface is served here, every signal that one has is listened to, and a call is made for
 /// every type of answer.
@@ -16,6 +16,8 @@ final class MessagePeer {
 
     /// Where everything is.
     private static let path = ObjectPath(trusted: "/org/localauth/Fuzz")
+    /// The name of the caller, whom the connection knows.
+    static let name = ":1.7"
 
     private struct Member {
         let interface: String
@@ -23,6 +25,7 @@ final class MessagePeer {
         let signature: String
     }
 
+    private let bus: Bus
     private let refuser = Refuser()
     private let calls: [Member]
     private let properties: [(interface: String, name: String)]
@@ -31,6 +34,8 @@ final class MessagePeer {
     private var listening: [EventSource] = []
 
     private init() {
+        guard let bus = try? Bus() else { preconditionFailure("no socket") }
+        self.bus = bus
         let descriptions = refuser.interfaces.map { type(of: $0).description }
         let standard = "org.freedesktop.DBus."
         calls =
@@ -57,7 +62,9 @@ final class MessagePeer {
     /// Sends what the bytes say.
     func take(_ bytes: [UInt8]) {
         var input = Foreign(bytes)
-        guard let (connection, socket) = opened() else { preconditionFailure("no connection") }
+        guard let (connection, socket) = try? opened() else {
+            preconditionFailure("no connection")
+        }
         switch input.byte() % 6 {
         case 0: call(input.one(of: calls), nil, &input, on: socket)
         case 1:
@@ -71,7 +78,7 @@ final class MessagePeer {
             // The rest of a message may still be waited for.
             close()
         }
-        if !connection.isOpen || !connection.pending.isEmpty { close() }
+        if !connection.isOpen || !connection.outgoing.pending.isEmpty { close() }
     }
 
     /// A message whose header says of no part that it has more than 64 KiB: sd-bus makes room for
@@ -85,27 +92,23 @@ final class MessagePeer {
 
     // MARK: The connection
 
-    private func opened() -> (Connection, OwnedDescriptor)? {
+    private func opened() throws -> (Connection, OwnedDescriptor) {
         if let connection, let socket { return (connection, socket) }
-        var ends: [Int32] = [0, 0]
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
-        let ours = OwnedDescriptor(adopting: ends[0])
-        guard let connection = try? Connection(server: OwnedDescriptor(adopting: ends[1])) else {
-            return nil
-        }
+        let (connection, socket) = try bus.connect()
+        let quota = CallQuota(table: [:], limits: [:], bytesPerUser: .max)
+        _ = NeighbourGuard(connection, quota: quota)
+        let caller = Peer(name: Self.name, uid: getuid(), pid: getpid(), on: connection)
+        connection.directory.peers[Self.name] = caller
         connection.export(Self.path, refuser.interfaces)
         connection.serveObjectManager(at: Self.path)
         listen(on: connection)
-        self.connection = connection
-        socket = ours
-        let user = String(getuid()).utf8.map { String($0, radix: 16) }.joined()
-        send(Array("\0AUTH EXTERNAL \(user)\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n".utf8), on: ours)
-        return (connection, ours)
+        (self.connection, self.socket) = (connection, socket)
+        serve(socket)
+        return (connection, socket)
     }
 
     private func listen(on connection: Connection) {
-        let (name, path) = (connection.uniqueName, Self.path)
+        let (name, path) = (Self.name, Self.path)
         let service = Authentication1Proxy(connection, destination: name, path: path)
         let context = Context1Proxy(connection, destination: name, path: path)
         let device = Device1Proxy(connection, destination: name, path: path)
@@ -126,20 +129,15 @@ final class MessagePeer {
         EventLoop.shared.serve()
     }
 
-    /// Gives what this side has written.
-    @discardableResult
-    private func send(
-        _ bytes: [UInt8],
-        _ descriptor: Int32 = -1,
-        on socket: OwnedDescriptor
-    ) -> [UInt8] {
+    private func send(_ bytes: [UInt8], on socket: OwnedDescriptor) {
+        let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
         // What doesn't fit is cut.
-        _ = bytes.withUnsafeBufferPointer {
-            fuzz_send(socket.rawValue, $0.baseAddress, $0.count, descriptor)
-        }
-        return serve(socket)
+        _ = Glibc.send(socket.rawValue, bytes, bytes.count, flags)
+        serve(socket)
     }
 
+    /// Gives what the other side has written.
+    @discardableResult
     private func serve(_ socket: OwnedDescriptor) -> [UInt8] {
         // What one turn begins may end in the next.
         for _ in 0..<3 { EventLoop.shared.serve() }
@@ -232,16 +230,7 @@ final class MessagePeer {
         on socket: OwnedDescriptor
     ) {
         var fields = fields
-        let hasDescriptor = signature.contains("h")
-        if !signature.isEmpty { fields.signature(8, signature) }
-        if hasDescriptor { fields.field(9, 1) }
-        var message = RawValues()
-        message.append(raw: [UInt8(ascii: "l"), kind, 0, 1])
-        message.append(UInt32(body.count))
-        message.append(UInt32(1))
-        message.append(UInt32(fields.bytes.count))
-        message.append(raw: fields.bytes)
-        message.pad(8)
-        send(message.bytes + body, hasDescriptor ? socket.rawValue : -1, on: socket)
+        fields.field(7, "s", Self.name)
+        send(Bus.message(kind, fields, signature, body), on: socket)
     }
 }

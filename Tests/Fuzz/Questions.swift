@@ -32,7 +32,7 @@ enum Questions {
         Question("aa{sv}") { _ = try await service($0, $1).diagnose() },
         Question("a(ssx)") { _ = try await sensor($0, $1).listTemplates(uid: 0) },
         Question("say") {
-            let keychain = Keychain1Proxy($0, destination: $0.uniqueName, path: $1)
+            let keychain = Keychain1Proxy($0, destination: MessagePeer.name, path: $1)
             _ = try await keychain.createKey(
                 attributes: [:],
                 accessControl: [:],
@@ -40,7 +40,7 @@ enum Questions {
             )
         },
         Question("ay") {
-            let keychain = Keychain1Proxy($0, destination: $0.uniqueName, path: $1)
+            let keychain = Keychain1Proxy($0, destination: MessagePeer.name, path: $1)
             _ = try await keychain.sign(
                 id: "",
                 algorithm: "",
@@ -58,11 +58,11 @@ enum Questions {
         _ connection: Connection,
         _ path: ObjectPath
     ) -> Authentication1Proxy {
-        Authentication1Proxy(connection, destination: connection.uniqueName, path: path)
+        Authentication1Proxy(connection, destination: MessagePeer.name, path: path)
     }
 
     @BusActor
     private static func sensor(_ connection: Connection, _ path: ObjectPath) -> Sensor1Proxy {
-        Sensor1Proxy(connection, destination: connection.uniqueName, path: path)
+        Sensor1Proxy(connection, destination: MessagePeer.name, path: path)
     }
 }

@@ -1,5 +1,4 @@
 import DBus
-import Linux
 import LocalAuthBus
 
 /// Serves every interface: its arguments are decoded, and every call is refused.
@@ -21,7 +20,6 @@ extension Refuser: Agent1Service {
     func begin(
         prompt: String,
         details: [String: Variant],
-        passcode: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> { throw Self.refusal }
     func update(
@@ -73,6 +71,17 @@ extension Refuser: Authentication1Service {
     func submitConfirm(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void> {
         throw Self.refusal
     }
+    func submitPasscode(
+        prompt: String,
+        sealed: [UInt8],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { throw Self.refusal }
+    func submitPassword(
+        prompt: String,
+        password: [UInt8],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<Void> { throw Self.refusal }
     func requirePasscode(
         uid: UInt32,
         cause: String,
@@ -105,7 +114,8 @@ extension Refuser: Context1Service {
     ) throws(DBusError) -> Answer<[String: Variant]> { throw Self.refusal }
     func setCredential(
         credentialType: Int32,
-        secret: OwnedDescriptor,
+        secret: [UInt8],
+        options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> { throw Self.refusal }
     func clearCredential(
@@ -192,7 +202,7 @@ extension Refuser: Device1Service {
 extension Refuser: Keychain1Service {
     func add(
         attributes: [String: Variant],
-        secret: OwnedDescriptor,
+        secret: [UInt8],
         accessControl: [String: Variant],
         options: [String: Variant],
         call: IncomingCall
@@ -204,11 +214,10 @@ extension Refuser: Keychain1Service {
     ) throws(DBusError) -> Answer<[[String: Variant]]> { throw Self.refusal }
     func read(
         id: String,
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.refusal }
+    ) throws(DBusError) -> Answer<[UInt8]> { throw Self.refusal }
     func update(
         id: String,
         attributes: [String: Variant],
@@ -217,7 +226,7 @@ extension Refuser: Keychain1Service {
     ) throws(DBusError) -> Answer<Void> { throw Self.refusal }
     func setSecret(
         id: String,
-        secret: OwnedDescriptor,
+        secret: [UInt8],
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> { throw Self.refusal }
@@ -242,20 +251,19 @@ extension Refuser: Keychain1Service {
         id: String,
         algorithm: String,
         data: [UInt8],
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.refusal }
+    ) throws(DBusError) -> Answer<[UInt8]> { throw Self.refusal }
     func keyExchange(
         id: String,
         algorithm: String,
         publicKey: [UInt8],
-        receiver: OwnedDescriptor,
         reason: String,
         options: [String: Variant],
         call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { throw Self.refusal }
+    ) throws(DBusError) -> Answer<[UInt8]> { throw Self.refusal }
+    func sealingKey(for peer: Peer?) throws(DBusError) -> [UInt8] { throw Self.refusal }
 }
 
 extension Refuser: Passcode1Service {
@@ -267,7 +275,8 @@ extension Refuser: Passcode1Service {
     }
     func verify(
         uid: UInt32,
-        socket: OwnedDescriptor,
+        prompt: String,
+        sealed: [UInt8],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Bool> { throw Self.refusal }
 }

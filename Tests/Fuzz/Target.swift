@@ -14,17 +14,10 @@ enum Target {
         "frames": { bytes in
             _ = bytes.withUnsafeBufferPointer { fuzz_frames($0.baseAddress, $0.count) }
         },
-        "headers": { bytes in
-            _ = bytes.withUnsafeBufferPointer { fuzz_headers($0.baseAddress, $0.count) }
-        },
-        "receive": { bytes in
-            _ = bytes.withUnsafeBufferPointer { fuzz_receive($0.baseAddress, $0.count) }
-        },
         "settings": { bytes in
             _ = try? Configuration.parse(bytes: bytes, file: "fuzz")
             BusActor.assume { _ = try? SensorDescriptions.read(bytes, file: "fuzz") }
         },
-        "packets": Packets.read,
         "keychain": KeychainRows.read,
         "keychain-file": KeychainRows.openChanged,
         "state": Databases.openState,

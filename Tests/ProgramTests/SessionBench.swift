@@ -192,6 +192,8 @@ import TestSupport
     {
         bus = try PrivateBus()
         logind = try StandInLogind(bus)
+        try await bus.letForgedRepliesThrough()
+        logind.replies = try RawClient(bus.address)
         session = StandInSession("c1", at: logind, isRemote: isRemote)
         (session.terminal, session.type) = (terminal, type)
         logind.current = session

@@ -65,6 +65,8 @@ struct Feed<Value: Sendable>: Sendable {
     /// Whether the daemon delays sleep.
     private(set) var isDelayed = false
     private var delay: EventSource?
+    /// Sends the locks; nil: nobody gets one.
+    var replies: RawClient?
 
     convenience init(_ bus: PrivateBus) throws { self.init(on: try bus.connect()) }
 
@@ -152,13 +154,13 @@ struct Feed<Value: Sendable>: Sendable {
         remove(session)
     }
 
-    /// One of two connected ends: closed everywhere, the lock is gone, and the other end knows.
-    fileprivate func inhibitor() throws(DBusError) -> OwnedDescriptor {
+    /// Answers with one of two connected ends: closed everywhere, the lock is gone, and the other
+    /// end knows.
+    fileprivate func inhibit(_ call: IncomingCall) throws(TestFailure) {
+        guard let replies else { throw TestFailure("no locks are given") }
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-            throw DBusError(.failed, "There are no sockets.")
-        }
+        try expect(socketpair(AF_UNIX, kind, 0, &ends) == 0, "a socket pair")
         let reading = OwnedDescriptor(adopting: ends[0])
         isDelayed = true
         delays.add(true)
@@ -169,7 +171,7 @@ struct Feed<Value: Sendable>: Sendable {
                 self?.delays.add(false)
             }
         }
-        return OwnedDescriptor(adopting: ends[1])
+        try replies.answer(call, with: OwnedDescriptor(adopting: ends[1]))
     }
 }
 
@@ -292,16 +294,16 @@ private struct LogindInterface: ServedInterface {
                 return words
             }
             logind.inhibitions.append(words)
-            let lock: Answer<OwnedDescriptor>
-            if let beforeInhibitor = logind.beforeInhibitor {
-                lock = .later { [logind] () throws(DBusError) in
-                    await beforeInhibitor()
-                    return try logind.inhibitor()
+            let answer = Answer<Void>.later { [logind] () throws(DBusError) in
+                await logind.beforeInhibitor?()
+                do throws(TestFailure) {
+                    try logind.inhibit(call)
+                } catch {
+                    throw DBusError(.failed, "\(error)")
                 }
-            } else {
-                lock = .now(try logind.inhibitor())
+                await never()
             }
-            call.answer(lock, "h") { value, writer throws(DBusError) in try writer.write(value) }
+            call.answer(answer, "") { _, _ throws(DBusError) in }
         }
     }
 

@@ -1,5 +1,6 @@
 public import BusBench
 import CLinux
+public import DBus
 import Glibc
 public import Linux
 import Synchronization
@@ -139,6 +140,26 @@ public final class RawClient: Sendable {
         )
         let descriptors = descriptor.map { [Int32](repeating: $0.rawValue, count: count) } ?? []
         try expect(write(message, descriptors), "the bus has ended the connection")
+    }
+
+    /// Answers a call to another connection with a descriptor, as no `Connection` can.
+    ///
+    /// That connection leaves the call unanswered, and the bus lets forged replies through.
+    @BusActor public func answer(
+        _ call: IncomingCall,
+        with descriptor: OwnedDescriptor
+    ) throws(TestFailure) {
+        try send(
+            .answer,
+            to: call.peer.name,
+            interface: nil,
+            member: call.member,
+            signature: "h",
+            body: [0, 0, 0, 0],
+            descriptor: descriptor,
+            count: 1,
+            answering: call.serial
+        )
     }
 
     /// Sends a message if there is room for it, which may want no answer; so many copies of the own

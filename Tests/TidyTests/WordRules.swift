@@ -99,8 +99,8 @@ enum WordRules {
     ]
     // A file that talks to a C library is the edge itself.
     private static let libraries: Set<String> = [
-        "CLinux", "CReceive", "CSystemd", "CSQLite", "CPAM", "CAdwaita", "CFace", "CFido2",
-        "CPipeWire", "CV4L2",
+        "CLinux", "CSystemd", "CSQLite", "CPAM", "CAdwaita", "CFace", "CFido2", "CPipeWire",
+        "CV4L2",
     ]
 
     private static func isUnsafe(_ line: String) -> Bool {

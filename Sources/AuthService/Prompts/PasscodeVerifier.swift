@@ -24,63 +24,29 @@ final class PasscodeVerifier {
     static let patience = Duration.seconds(10)
     /// Longer than it takes until a check has its turn and PAM its deadline.
     var longestVerify = Duration.seconds(100)
-    /// How long a question waits for it to be started, and for the end of a pause after a fault.
-    static let startPatience = Duration.seconds(20)
-    /// How long the bus may take to start it.
-    static let longestStart = Duration.seconds(30)
 
-    /// Why there is none.
-    enum Absence: Hashable, Sendable {
-        /// Nobody owns its name, and the bus can't start it.
-        case notInstalled
-        /// Who owns its name may not be the verifier.
-        case untrusted(user: String)
-        /// It is being started, for longer than anybody waits.
-        case starting
-        /// It was to be started, and did not come.
-        case notStarting(reason: String)
-        /// It failed so often that it is left alone for longer than anybody waits.
-        case resting
-    }
-
-    private(set) var owner: String?
-    /// Why it couldn't be asked when somebody wanted to; nil when it could.
-    private(set) var absence: Absence?
-    /// Who owns its name, trusted or not yet.
-    private var holder: String?
-    private var process: OwnedDescriptor?
-    private var isStarting = false
-    private var startedAt = Instant(nanoseconds: 0)
-    private let arrivals = ConditionVariable()
-    var backOff = BackOff()
-    /// Until then it is left alone.
-    private var restsUntil = Instant(nanoseconds: 0)
-    /// Whether the last one ended because it was idle.
-    private var isAsleep = false
-    private let shadowFile: String?
+    typealias Absence = HelperAbsence
 
     private struct Answer {
         let state: PasscodeState
         /// Of the shadow file, before the question.
         let stamp: FileStamp?
     }
-    /// What it said last of each user; nil: it couldn't be asked.
-    private var answers: [UInt32: Answer?] = [:]
-    private lazy var standing = StandingAnswers { [unowned self] uid in answers[uid] = nil }
-    private var news: EventSource?
-    private let lookUps = SharedLookUps<UInt32, PasscodeState?>()
-    private let connection: Connection
-    private let lanes: CallBudget
+
+    let service: SupervisedService
     /// The public key of the verifier that answered last; prompts seal passcodes to it.
     private(set) var sealingKey: [UInt8] = []
-    /// Who may be the verifier.
-    private let trusted: Set<UInt32>
+    private lazy var answers = Mirror<UInt32, Answer> { [unowned self] uid in await ask(uid) }
+    private var changes: EventSource?
+    private let connection: Connection
+    private let lanes: CallBudget
+    private let shadowFile: String?
     private let found: @BusActor (_ uid: UInt32, PasscodeState) -> Void
 
-    /// `found` is told when a user's passcode is found to be another way than it was.
+    /// `found` is called when a user's passcode is found to be another way than it was.
     ///
-    /// On the system bus root alone may be the verifier: it is handed the way to every passcode.
-    /// While it sleeps, `shadowFile` tells of changes; nil: nothing does.
+    /// On the system bus root alone may be the verifier: it can read every passcode. While it
+    /// sleeps, `shadowFile` shows changes; nil: nothing does.
     init(
         connection: Connection,
         lanes: CallBudget,
@@ -90,68 +56,27 @@ final class PasscodeVerifier {
     ) {
         self.connection = connection
         self.lanes = lanes
-        trusted = isSystemBus ? [0] : [0, ProcessIdentity.uid]
         self.shadowFile = shadowFile
         self.found = found
+        service = SupervisedService(
+            Passcode1.busName,
+            on: connection,
+            trusted: isSystemBus ? [0] : [0, ProcessIdentity.uid]
+        )
+        service.user = self
     }
 
     /// Watches for the verifier.
-    func start() {
-        _ = connection.watchName(Passcode1.busName) { [weak self] owner in
-            guard let self, let departed = replace(by: owner) else { return }
-            onLoop { await self.follow(departed) }
-        }
-    }
+    func start() { service.start() }
 
-    /// The bus says who owns its name now; who just left may have crashed.
-    private func ownerChanged(_ owner: String?) async {
-        if let departed = replace(by: owner) { await follow(departed) }
-    }
+    /// The unique name of the trusted process; nil: none is there.
+    var owner: String? { service.owner }
 
-    /// Nothing stands that another said, from this moment on; nil: it is the same one.
-    private func replace(by owner: String?) -> (name: String?, process: OwnedDescriptor?)? {
-        guard owner != holder else { return nil }
-        let departed = (self.owner, process)
-        (holder, self.owner, self.process, isAsleep) = (owner, nil, nil, false)
-        news?.cancel()
-        if owner != nil { forget() }
-        return departed
-    }
+    /// Why it couldn't be called last; nil: it could.
+    var absence: Absence? { service.absence }
 
-    private func forget() {
-        answers = [:]
-        standing.askAnew()
-    }
-
-    private func follow(_ departed: (name: String?, process: OwnedDescriptor?)) async {
-        if let holder {
-            await identify(holder)
-        } else if let name = departed.name {
-            let hasEndedWell = await connection.hasEndedWell(name, departed.process)
-            if hasEndedWell {
-                backOff.ended(at: Instant.now(), wasReady: true)
-            } else {
-                rest(wasReady: true)
-            }
-            guard holder == nil else { return }
-            if hasEndedWell { isAsleep = true } else { forget() }
-        }
-    }
-
-    private func identify(_ owner: String) async {
-        guard let peer = try? await connection.peer(named: owner), holder == owner else { return }
-        guard trusted.contains(peer.uid) else {
-            absence = .untrusted(user: UserName.of(peer.uid))
-            return
-        }
-        guard await readKey(of: owner), holder == owner else { return }
-        process = try? ProcessDescriptor.open(peer.pid)
-        absence = nil
-        self.owner = owner
-        // The bus takes this before any question, so what changes after an answer is heard.
-        news = proxy(owner).onChanged { [weak self] uid in self?.changed(uid) }
-        backOff.recovered(at: Instant.now())
-        arrivals.notifyAll()
+    private func proxy(_ owner: String) -> Passcode1Proxy {
+        Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
     }
 
     /// Reads the public key; a verifier without one is no verifier.
@@ -167,61 +92,43 @@ final class PasscodeVerifier {
                 timeout: Self.patience
             )
         }
-        guard let key, RecipientKey(key) != nil else {
-            absence = .notStarting(reason: "It has no key to seal passwords to.")
-            return false
-        }
+        guard let key, RecipientKey(key) != nil else { return false }
         sealingKey = key
         return true
     }
 
-    /// Leaves it alone for a while, after a fault.
-    private func rest(wasReady: Bool) {
-        let now = Instant.now()
-        restsUntil = now + backOff.failed(at: now, wasReady: wasReady)
-    }
+    // MARK: - Whether a passcode is set
 
-    // MARK: - What it told
-
-    /// What IsSet says may be another; of anybody, when no user is named.
-    private func changed(_ uid: UInt32) {
-        if uid == .max { standing.doubtAll() } else { standing.doubt(uid) }
-    }
-
-    /// What it said last, unless it said since that this may be another; nil: it is to be asked.
+    /// Returns the cached answer; nil: it has to be asked for.
     ///
-    /// What one said that sleeps stands while the shadow file is as it was. One that didn't answer
-    /// said nothing.
+    /// The answer of a verifier that sleeps is fresh while the shadow file is as it was.
     func told(of uid: UInt32) -> PasscodeFact? {
-        guard standing.stands(of: uid), let last = answers[uid], let answer = last else {
-            return nil
-        }
+        guard let answer = answers.cached(uid) else { return nil }
         if owner == nil {
-            guard isAsleep, let stamp = answer.stamp, stamp == self.stamp else { return nil }
+            guard service.isAsleep, let stamp = answer.stamp, stamp == self.stamp else {
+                return nil
+            }
         }
         return answer.state == .set ? .set : .missing
     }
 
     private var stamp: FileStamp? { shadowFile.flatMap { FileStamp(of: $0) } }
 
-    /// The same once it is known; those who wait share one question.
+    /// Returns the cached answer, or asks; callers share one question.
     func findOut(_ uid: UInt32) async -> PasscodeFact {
         if let told = told(of: uid) { return told }
-        await standing.join(uid)
+        await answers.join(uid)
         if let told = told(of: uid) { return told }
         return await passcode(of: uid)
     }
 
-    /// Asks behind an answer, at most once a second: its signal may have got lost, and it can't
-    /// watch every source of users.
+    /// Asks behind an answer, at most once a second: the signal of a change may get lost, and the
+    /// verifier can't watch every source of users.
     func askBehind(_ uid: UInt32, at now: Instant) {
-        guard standing.isDue(of: uid, at: now) else { return }
-        onLoop { _ = await self.state(of: uid) }
+        answers.refreshInBackground(uid, at: now)
     }
 
-    // MARK: - Asking
-
-    /// Whether the user has a passcode that can be verified now.
+    /// Asks whether the user has a passcode that can be verified.
     func passcode(of uid: UInt32) async -> PasscodeFact {
         switch await state(of: uid) {
         case .set: .set
@@ -230,48 +137,37 @@ final class PasscodeVerifier {
         }
     }
 
-    /// What the verifier says now of the user's passcode; nil: it doesn't say.
+    /// Asks for the state of the user's passcode; nil: the verifier doesn't say.
     func state(of uid: UInt32) async -> PasscodeState? {
-        let said = await lookUps.share(uid) { await self.ask(uid) }
-        return owner == nil ? nil : said
+        let said = await answers.revalidate(uid)
+        return owner == nil ? nil : said?.state
     }
 
-    private func ask(_ uid: UInt32, isAgain: Bool = false) async -> PasscodeState? {
-        standing.begin(uid)
-        defer { standing.end(uid) }
-        // Whether it still is the owner is asked at the same time.
-        let stamp = stamp
+    private func ask(_ uid: UInt32, isAgain: Bool = false) async -> Answer? {
+        let (stamp, before) = (stamp, answers.last(uid)?.state)
+        // The bus is asked at the same time whether it still is the owner.
         var isFoundOut = true
         let known = self.owner
-        let question = known == nil ? nil : onLoop { isFoundOut = await self.catchUp() }
-        guard let owner = known == nil ? await currentOwner() : known else {
-            answers[uid] = .some(nil)
+        let question = known == nil ? nil : onLoop { isFoundOut = await self.service.revalidate() }
+        let current = known == nil ? await service.currentOwner() : known
+        guard let owner = current else {
+            answers.forget(uid)
             return nil
         }
         let said = await state(of: uid, proxy(owner))
         await question?.value
         guard isFoundOut else {
-            answers[uid] = .some(nil)
+            answers.forget(uid)
             return nil
         }
-        if said == nil { await catchUp() }
+        if said == nil { await service.revalidate() }
         guard self.owner == owner else {
             // It was leaving when the question came: the next one says.
             return isAgain ? nil : await ask(uid, isAgain: true)
         }
-        // Where the question did not get through nothing is decided. As what was told, the last
-        // answer of the same verifier stands, unless it said meanwhile that it may be another.
-        guard let state = said else {
-            if !standing.stands(of: uid) { answers[uid] = .some(nil) }
-            return nil
-        }
-        if answers[uid]??.state != state { found(uid, state) }
-        answers[uid] = Answer(state: state, stamp: stamp)
-        return state
-    }
-
-    private func proxy(_ owner: String) -> Passcode1Proxy {
-        Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
+        guard let said else { return nil }
+        if before != said { found(uid, said) }
+        return Answer(state: said, stamp: stamp)
     }
 
     /// Only a verifier that says so has a passcode count as removed: where it can't be asked, or
@@ -279,74 +175,13 @@ final class PasscodeVerifier {
     private func state(of uid: UInt32, _ proxy: Passcode1Proxy) async -> PasscodeState? {
         try? await lanes.run(.questions, for: uid) { () throws(DBusError) in
             if try await proxy.isSet(uid: uid, timeout: Self.patience) { return .set }
-            if self.answers[uid]??.state == .removed { return .removed }
+            if self.answers.last(uid)?.state == .removed { return .removed }
             let isRemoved = (try? await proxy.isRemoved(uid: uid, timeout: Self.patience)) ?? false
             return isRemoved ? .removed : .withheld
         }
     }
 
-    /// Its unique name; it is started first when it isn't there.
-    ///
-    /// Several that want it share one start. One that takes long is not waited for, but goes on.
-    private func currentOwner() async -> String? {
-        guard await catchUp() else { return nil }
-        if let owner { return owner }
-        if !isStarting {
-            isStarting = true
-            startedAt = Instant.now()
-            onLoop {
-                await self.activate()
-                self.isStarting = false
-                self.arrivals.notifyAll()
-            }
-        }
-        let left = startedAt + Self.startPatience - Instant.now()
-        if left > .zero {
-            _ = await arrivals.wait(atMost: left) { owner != nil || !isStarting }
-        }
-        if owner == nil, isStarting, absence == nil { absence = .starting }
-        return owner
-    }
-
-    /// Finds out whether the signal that it is another one, or gone, got lost; false: the bus
-    /// doesn't say.
-    @discardableResult private func catchUp() async -> Bool {
-        do throws(DBusError) {
-            let present = try await connection.nameOwner(Passcode1.busName)
-            if present != holder { await ownerChanged(present) }
-            return true
-        } catch {
-            return false
-        }
-    }
-
-    private func activate() async {
-        let rest = restsUntil - Instant.now()
-        if rest > .zero {
-            // One that failed again and again is not waited for.
-            guard rest <= Self.startPatience else {
-                absence = .resting
-                return
-            }
-            if await arrivals.wait(atMost: rest, until: { owner != nil }) { return }
-        }
-        absence = nil
-        do throws(DBusError) {
-            try await connection.startService(Passcode1.busName, timeout: Self.longestStart)
-            guard let owner = try await connection.nameOwner(Passcode1.busName) else {
-                throw DBusError(.failed, "It ended at once.")
-            }
-            if owner == holder { await identify(owner) } else { await ownerChanged(owner) }
-        } catch {
-            guard owner == nil else { return }
-            let isInstalled = error.name != .serviceUnknown
-            absence =
-                isInstalled
-                ? .notStarting(reason: DisplayText.cleaned(error.message, limit: 256))
-                : .notInstalled
-            if isInstalled { self.rest(wasReady: false) }
-        }
-    }
+    // MARK: - Verifying
 
     /// Has a sealed passcode verified.
     ///
@@ -362,7 +197,7 @@ final class PasscodeVerifier {
         _ sealed: [UInt8],
         isAgain: Bool
     ) async -> PasscodeVerdict {
-        guard let owner = await currentOwner() else { return .failed }
+        guard let owner = await service.currentOwner() else { return .failed }
         let proxy = proxy(owner)
         do throws(DBusError) {
             let isCorrect = try await lanes.run(.passcodes, for: uid) {
@@ -380,7 +215,7 @@ final class PasscodeVerifier {
             // It was leaving, and has asked nothing: the next one verifies.
             let isUnread = [.passcodeCanceled, .serviceUnknown, .nameHasNoOwner]
                 .contains(error.name)
-            if isUnread, !isAgain, await catchUp(), self.owner != owner {
+            if isUnread, !isAgain, await service.revalidate(), self.owner != owner {
                 return await verify(uid, prompt, sealed, isAgain: true)
             }
             // The prompt sealed it to another key.
@@ -388,5 +223,27 @@ final class PasscodeVerifier {
             let isLost = [.noReply, .timeout, .disconnected].contains(error.name)
             return isLost ? .lost : .failed
         }
+    }
+}
+
+extension PasscodeVerifier: SupervisedServiceUser {
+    func ownerReplaced(by owner: String?) {
+        changes?.cancel()
+        if owner != nil { answers.removeAll() }
+    }
+
+    func prepare(_ owner: String) async -> HelperAbsence? {
+        guard await readKey(of: owner) else {
+            return .notStarting(reason: "It has no key to seal passwords to.")
+        }
+        // The bus takes this before any question, so that changes after an answer are heard.
+        changes = proxy(owner).onChanged { [weak self] uid in
+            if uid == .max { self?.answers.markAllStale() } else { self?.answers.markStale(uid) }
+        }
+        return nil
+    }
+
+    func ownerEnded(isIdle: Bool) {
+        if !isIdle { answers.removeAll() }
     }
 }

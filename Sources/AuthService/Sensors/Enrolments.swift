@@ -20,17 +20,18 @@ final class Enrolments {
     private var unwritten: Set<UInt32> = []
     /// Users who have no domain state because what they have could not be asked for, or written.
     private var unstated: Set<UInt32> = []
-    /// Users whose templates were asked for since something of them, or of the sensors, changed.
-    private lazy var standing = StandingAnswers { [unowned self] uid in
+    /// Whether the sensors' lists of a user are fresh.
+    private lazy var lists = Mirror<UInt32, Void> { [unowned self] uid in
         for sensor in sensors.sensors.values { sensor.templates.forget(uid) }
         unstated.remove(uid)
+    } ask: { [unowned self] uid in
+        await ask(uid)
     }
     /// Sensors that announced a change of a user's templates which was not looked at yet.
     private var announced: [UInt32: Set<String>] = [:]
     private var announcements = Allowance(limit: 20)
     /// Users to ask for when a flood of announcements is over.
     private var postponed: Set<UInt32> = []
-    private let lookUps = SharedLookUps<UInt32, Void>()
     private let store: AuthStore
     private let sensors: SensorDirectory
     private let events: any EnrolmentEvents
@@ -91,13 +92,13 @@ final class Enrolments {
     ///
     /// One that doesn't say it counts as unusable, and is asked no more than once a second.
     func isTold(of uid: UInt32, at now: Instant) -> Bool {
-        guard standing.stands(of: uid), !changed.contains(uid) else { return false }
+        guard lists.isFresh(uid), !changed.contains(uid) else { return false }
         for sensor in sensors.sorted {
             if sensor.process.isLeaving || sensor.process.isInDoubt { return false }
             if sensor.process.isStarting || sensor.process.mayHaveRecovered {
-                guard standing.isRecent(of: uid, at: now) else { return false }
+                guard lists.isRecent(uid, at: now) else { return false }
             } else if sensor.isUsable, sensor.templates[uid] == nil {
-                guard sensor.templates.isUnknown(of: uid), standing.isRecent(of: uid, at: now)
+                guard sensor.templates.isUnknown(of: uid), lists.isRecent(uid, at: now)
                 else { return false }
             }
         }
@@ -114,7 +115,7 @@ final class Enrolments {
     /// Returns when it is told, or nobody says it; those who wait share one question.
     func findOut(_ uid: UInt32) async {
         guard !isTold(of: uid, at: Instant.now()) else { return }
-        await standing.join(uid)
+        await lists.join(uid)
         if !isTold(of: uid, at: Instant.now()) { await refresh(uid) }
     }
 
@@ -123,22 +124,20 @@ final class Enrolments {
     /// What was told may have got lost, and a sensor doesn't notice everything. Who only reads a
     /// property starts no sensor that ended because it was idle: `isWaking` is false.
     func askBehind(_ uid: UInt32, at now: Instant, isWaking: Bool = true) {
-        guard isWaking || !sensors.sorted.contains(where: { $0.process.isAsleep }),
-            standing.isDue(of: uid, at: now)
-        else { return }
-        onLoop { await self.refresh(uid) }
+        guard isWaking || !sensors.sorted.contains(where: { $0.process.isAsleep }) else { return }
+        lists.refreshInBackground(uid, at: now)
     }
 
     /// The sensors came, went or changed: what was listed may not stand any more.
     func sensorsChanged() {
-        standing.askAnew()
+        lists.sourceChanged()
     }
 
     /// A sensor says that a user's templates changed, by us or behind our back.
     ///
     /// Of users that nothing is kept of and nobody asks for there is nothing to change.
     func templatesChanged(at sensor: String, uid: UInt32) {
-        standing.doubt(uid)
+        lists.markStale(uid)
         guard known[uid] != nil || events.isAskedFor(uid) else { return }
         announced[uid, default: []].insert(sensor)
         if postponed.isEmpty, announcements.take(at: Instant.now()) {
@@ -267,7 +266,7 @@ final class Enrolments {
     /// Calls that come while one look-up runs share the one behind it, so that every answer is
     /// younger than its question and a flood of questions is two look-ups.
     func refresh(_ uid: UInt32) async {
-        await lookUps.share(uid) { await self.ask(uid) }
+        await lists.revalidate(uid)
     }
 
     /// How long a decision waits for a sensor that is too busy to say whom it knows, as a reader is
@@ -322,8 +321,6 @@ final class Enrolments {
     }
 
     private func ask(_ uid: UInt32) async {
-        standing.begin(uid)
-        defer { standing.end(uid) }
         let doubtful = sensors.sorted.filter { $0.process.saidNo }
         let doubts = doubtful.map { sensor in onLoop { await sensor.process.reconsider() } }
         for doubt in doubts { await doubt.value }
@@ -393,7 +390,7 @@ final class Enrolments {
         }
         guard isWritten else {
             unwritten.insert(uid)
-            standing.doubt(uid)
+            lists.markStale(uid)
             return false
         }
         changed.remove(uid)

@@ -48,12 +48,13 @@ final class Sessions {
     /// Whether `history` is about to be kept.
     var isKeeping = false
     private let callerLookUps = SharedLookUps<Caller, Spot?>()
-    /// Of whom something is asked behind an answer, and when that was last done.
-    private let standing = StandingAnswers { _ in }
-    private let lidLookUps = SharedLookUps<Bool, Void>()
+    private lazy var lid = Mirror<Bool, Void> { [unowned self] _ in await lookAtLid() }
     let logoutLookUps = SharedLookUps<UInt32, Void>()
-    private let catchUps = SharedLookUps<UInt32, Bool>()
-    private let sleepLookUps = SharedLookUps<Bool, Bool?>()
+    /// Whether the login manager said what signals about a user's sessions may have missed.
+    private lazy var catchUps = Mirror<UInt32, Bool> { [unowned self] uid in
+        await lookAgain(uid)
+    }
+    private lazy var sleep = Mirror<Bool, Bool> { [unowned self] _ in await logind?.isSleeping() }
     /// How often something was heard.
     private var newsCount = 0
     /// The users for whom somebody is looked up.
@@ -108,7 +109,7 @@ final class Sessions {
     func refresh(_ peer: Peer, for uid: UInt32, isDecision: Bool) async {
         await settled()
         guard presence == .present else { return }
-        let lid = onLoop { await self.lidLookUps.share(true) { await self.lookAtLid() } }
+        let lid = onLoop { await self.lid.revalidate(true) }
         _ = await spot(of: peer, for: uid, isDecision: isDecision)
         await lid.value
     }
@@ -123,13 +124,12 @@ final class Sessions {
     func catchUp(_ uid: UInt32) async -> Bool {
         await settled()
         guard presence == .present else { return isAbsent }
-        return await catchUps.share(uid) { await self.lookAgain(uid) }
+        return await catchUps.revalidate(uid) ?? false
     }
 
     /// The same behind an answer, at most once a second for a user; a difference is announced.
     func askBehind(_ uid: UInt32, at now: Instant) {
-        guard presence == .present, standing.isDue(of: uid, at: now) else { return }
-        onLoop { _ = await self.catchUp(uid) }
+        if presence == .present { catchUps.refreshInBackground(uid, at: now) }
     }
 
     private func lookAgain(_ uid: UInt32) async -> Bool {
@@ -138,7 +138,7 @@ final class Sessions {
         // Asked at the same time: on a busy bus each answer takes long.
         var sleeping: Bool?
         let sleep = onLoop {
-            sleeping = await self.sleepLookUps.share(true) { await logind.isSleeping() }
+            sleeping = await self.sleep.revalidate(true)
         }
         var isKnown = true
         for path in sessions.filter({ $0.value.uid == uid }).keys {

@@ -26,7 +26,7 @@ struct VerifierRestTests {
                 shadowFile: nil
             ) { _, _ in
             }
-            for _ in 0..<11 { _ = verifier.backOff.failed(at: .now(), wasReady: false) }
+            for _ in 0..<11 { _ = verifier.service.backOff.failed(at: .now(), wasReady: false) }
             #expect(await verifier.state(of: 0) == nil)
             guard case .notStarting = verifier.absence else {
                 Issue.record("\(String(describing: verifier.absence))")
@@ -46,11 +46,11 @@ struct VerifierRestTests {
         try await AuditBench.run { bench in
             let verifier = bench.service.verifier
             try await eventually("a verifier") { verifier.owner != nil }
-            for _ in 0..<12 { _ = verifier.backOff.failed(at: .now(), wasReady: false) }
-            verifier.backOff.recovered(at: Instant.now() + Duration.seconds(-60))
+            for _ in 0..<12 { _ = verifier.service.backOff.failed(at: .now(), wasReady: false) }
+            verifier.service.backOff.recovered(at: Instant.now() + Duration.seconds(-60))
             bench.verifier.connection.releaseName(ScriptedVerifier.name)
             try await eventually("the next fault to be the first") {
-                var backOff = verifier.backOff
+                var backOff = verifier.service.backOff
                 return backOff.failed(at: .now(), wasReady: false) < .seconds(60)
             }
         }
