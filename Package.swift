@@ -474,7 +474,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "HostileNeighbour",
-            dependencies: ["Linux", "TestSupport"],
+            dependencies: ["TestSupport"],
             path: "Tests/HostileNeighbour"
         ),
         .testTarget(

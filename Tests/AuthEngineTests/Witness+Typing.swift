@@ -79,14 +79,13 @@ extension Witness {
         let isRefused =
             engine.isBiometryRefused(uid) && engine.delayEnd(of: uid) == nil
             && request.stages.contains { $0.isSuperset(of: [.biometry, .passcode]) }
-        let isDue =
-            known.usableSensors.contains { $0.type != .none } && !engine.isBeingWritten(uid)
-            && engine.evaluations[id]?.isIdle == true
+            && known.usableSensors.contains { $0.type != .none }
         let isTold = effects.contains { effect in
             if case .tell(id, .passcodeRequired) = effect { true } else { false }
         }
-        if isTold, !(isRefused && known.usableSensors.contains { $0.type != .none }) { complain("\(id) says a cause that is none") }
-        if !isTold, isRefused, isDue { complain("\(id) does not say the cause") }
+        if isTold, !isRefused { complain("\(id) says a cause that is none") }
+        let isDue = engine.evaluations[id]?.isIdle == true && !engine.isBeingWritten(uid)
+        if isDue, isRefused, !isTold { complain("\(id) does not say the cause") }
     }
 }
 

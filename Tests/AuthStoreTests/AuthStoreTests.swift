@@ -9,10 +9,14 @@ import Testing
 @testable import AuthStore
 
 struct AuthStoreTests {
-    private func record(failures: Int, cause: String? = nil, wrong: Int = 0) -> UserRecord {
+    private func record(
+        failures: Int,
+        cause: PasscodeCause? = nil,
+        wrong: Int = 0
+    ) -> UserRecord {
         var record = UserRecord()
         record.failures = failures
-        record.passcodeCause = cause.map(PasscodeCause.init(rawValue:))
+        record.passcodeCause = cause
         record.wrongPasscodes = wrong
         return record
     }
@@ -43,7 +47,7 @@ struct AuthStoreTests {
     func roundTrip() async throws {
         let folder = try StateFolder()
         let (store, _) = try folder.open()
-        var delayed = record(failures: 3, cause: "remote", wrong: 7)
+        var delayed = record(failures: 3, cause: .remote("lost"), wrong: 7)
         delayed.delayedUntil = Instant(nanoseconds: 123_456_789_012)
         var known = UserRecord()
         known.hasHalfFailure = true
@@ -77,7 +81,7 @@ struct AuthStoreTests {
         #expect(await store.save(enrolment, uid: 1) == nil)
         enrolment.expectChange(sensor: "A", ids: ["2"])
         #expect(await store.save(enrolment, uid: 1) == nil)
-        #expect(await store.save(record(failures: 5, cause: "remote"), uid: 1) == nil)
+        #expect(await store.save(record(failures: 5, cause: PasscodeCause(.remote)), uid: 1) == nil)
         #expect(await store.save(record(failures: 0), uid: 1) == nil)
         var half = record(failures: 1)
         half.hasHalfFailure = true

@@ -107,8 +107,8 @@ struct DamageTests {
         let folder = try await usedFolder()
         try folder.write(Array("garbage".utf8), to: "state.sqlite")
         let (store, first) = try folder.open()
-        #expect(first.record(of: 1).passcodeCause == .damaged)
-        #expect(first.record(of: 2).passcodeCause == .damaged)
+        #expect(first.record(of: 1).passcodeCause == PasscodeCause(.damaged))
+        #expect(first.record(of: 2).passcodeCause == PasscodeCause(.damaged))
         // User 1 gives the passcode.
         #expect(await store.save(UserRecord(), uid: 1) == nil)
         store.close()
@@ -117,7 +117,7 @@ struct DamageTests {
             #expect(later.setAside == nil)
             #expect(later.damaged)
             #expect(later.record(of: 1) == UserRecord())
-            #expect(later.record(of: 2).passcodeCause == .damaged)
+            #expect(later.record(of: 2).passcodeCause == PasscodeCause(.damaged))
         }
     }
 

@@ -21,6 +21,7 @@ struct UpgradeTests {
         INSERT INTO meta VALUES ('damaged', 0), ('identity', x'000102030405060708090A0B0C0D0E0F');
         INSERT INTO users VALUES (1, 4, NULL, 0, NULL, 5, NULL, 'boot');
         INSERT INTO users VALUES (2, 0, 'remote', 7, NULL, NULL, NULL, 'boot');
+        INSERT INTO users VALUES (3, 0, 'remote lock', 0, NULL, NULL, NULL, 'boot');
         INSERT INTO enrolments VALUES (1, 3, 3);
         INSERT INTO templates VALUES (1, 'Face', 'a');
         PRAGMA application_id = 1279358324;
@@ -40,18 +41,19 @@ struct UpgradeTests {
 
     /// `isOfOneBoot`: nobody of another boot has opened it, who would have forgotten its times.
     private func expectAll(_ state: LoadedState, isOfOneBoot: Bool = true) {
-        var (first, second) = (UserRecord(), UserRecord())
+        var (first, second, third) = (UserRecord(), UserRecord(), UserRecord())
         first.failures = 4
         first.lastPasscode = Instant(nanoseconds: 5)
         if !isOfOneBoot, state.records[1]?.lastPasscode == nil { first.lastPasscode = nil }
-        second.passcodeCause = PasscodeCause(rawValue: "remote")
+        second.passcodeCause = PasscodeCause(.remote)
         second.wrongPasscodes = 7
+        third.passcodeCause = PasscodeCause(.program)
         var enrolment = Enrolment()
         enrolment.generation = 3
         enrolment.biometricGeneration = 3
         enrolment.templates = ["Face": ["a"]]
         var all = LoadedState()
-        all.records = [1: first, 2: second]
+        all.records = [1: first, 2: second, 3: third]
         all.enrolments = [1: enrolment]
         #expect(state == all)
     }
@@ -105,7 +107,7 @@ struct UpgradeTests {
         _ = try folder.state()
         var handle: OpaquePointer?
         try #require(sqlite3_open(folder.file("state.sqlite"), &handle) == SQLITE_OK)
-        let row = "INSERT INTO half_failures VALUES (3)"
+        let row = "INSERT INTO half_failures VALUES (4)"
         try #require(sqlite3_exec(handle, row, nil, nil, nil) == SQLITE_OK)
         sqlite3_close(handle)
         #expect(try folder.state().setAside == folder.file("state.sqlite.damaged-1"))

@@ -250,7 +250,9 @@ struct NeighbourGuardTests {
             defer { all.resumeBus() }
             let name = ":1.4242"
             let answer = Task.immediate { @BusActor in await Self.refusal(of: name, all.server) }
-            try await eventually("the bus to be asked") { all.server.directory.lookUps[name] != nil }
+            try await eventually("the bus to be asked") {
+                all.server.directory.lookUps[name] != nil
+            }
             let asked = try #require(all.server.directory.lookUps[name]?.question)
             all.server.peerLeft(name)
             #expect(all.server.directory.lookUps[name] == nil)
@@ -324,7 +326,10 @@ struct NeighbourGuardTests {
         }
     }
 
-    @Test("L31: after a burst of calls without a reply the next call is answered", arguments: [160, 400])
+    @Test(
+        "L31: after a burst of calls without a reply the next call is answered",
+        arguments: [160, 400]
+    )
     @BusActor
     func unanswered(count: Int) async throws {
         try await PrivateBus.run { bus in

@@ -58,7 +58,8 @@ struct ObjectTests {
             )
             #expect(
                 all == [
-                    "Level": .uint32(7), "Caller": .string(pair.client.uniqueName), "Version": .string("1"),
+                    "Level": .uint32(7), "Caller": .string(pair.client.uniqueName),
+                    "Version": .string("1"),
                 ]
             )
         }

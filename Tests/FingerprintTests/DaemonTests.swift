@@ -220,7 +220,6 @@ struct DaemonTests {
     func begin(
         prompt: String,
         details: [String: Variant],
-        passcode: OwnedDescriptor,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> { .now(()) }
 

@@ -1,5 +1,4 @@
 import Glibc
-import Linux
 import TestSupport
 
 /// What random calls go by: a seed, and what the connection that makes them was given.
@@ -24,18 +23,9 @@ final class AnyCalls {
     private var made = 0
     private var ends: [String: Int] = [:]
     private var ended = 0
-    /// What a call may hand over beside its own connection: a secret, and what takes one.
-    private let secret: OwnedDescriptor
-    private let receiver: (own: OwnedDescriptor, far: OwnedDescriptor)
 
-    /// - Throws: When there is no memory for a secret.
-    init(_ calls: [Call], on address: String, seed: UInt64) throws(TestFailure) {
+    init(_ calls: [Call], on address: String, seed: UInt64) {
         (self.calls, self.address, source) = (calls, address, Source(seed))
-        secret = try sealed("secret")
-        var pair: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        try expect(socketpair(AF_UNIX, kind, 0, &pair) == 0, "expected a pair of sockets")
-        receiver = (OwnedDescriptor(adopting: pair[0]), OwnedDescriptor(adopting: pair[1]))
     }
 
     /// One round, over so many connections; it says once that each call was made.
@@ -45,9 +35,7 @@ final class AnyCalls {
         while open.count < connections {
             // Another neighbour of this user has left its items.
             let name = "\(getpid())-\(opened % 16)"
-            guard
-                let one = Conversation(address, name, after: source.given, secret: secret)
-            else { break }
+            guard let one = Conversation(address, name, after: source.given) else { break }
             open.append(one)
             opened += 1
         }
@@ -67,7 +55,6 @@ final class AnyCalls {
             if offer == .closed { one.leave() }
         }
         open.removeAll(where: \.isOver)
-        takeSecrets()
         if made >= calls.count * connections, open.contains(where: \.given.isComplete) {
             attacks()
             made = .min
@@ -76,23 +63,14 @@ final class AnyCalls {
     }
 
     private func make(_ call: Call, on client: RawClient) -> RawClient.Offer {
-        let handed = [nil, secret, receiver.far][Int(source.next() % 3)]
-        return client.offer(
+        client.offer(
             to: "org.localauth.Authentication1",
             path: call.path,
             interface: call.interface,
             member: call.member,
             signature: call.signature,
-            body: call.body,
-            copies: call.descriptors,
-            of: handed
+            body: call.body
         )
-    }
-
-    /// What came is read, or there would be no room for more.
-    private func takeSecrets() {
-        var bytes = [UInt8](repeating: 0, count: 65_536)
-        while recv(receiver.own.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
     }
 
     /// Tells of the ends whenever there are four times as many.

@@ -21,7 +21,7 @@ enum AnyValue {
     ]
     private static let types = [
         "y", "b", "i", "u", "x", "t", "d", "s", "o", "g", "v", "ay", "as", "au", "a{sv}", "(us)",
-        "aav", "a{s(ub)}", "n", "q", "h",
+        "aav", "a{s(ub)}", "n", "q",
     ]
 
     static func path(_ random: inout Source) -> String {
@@ -56,8 +56,6 @@ enum AnyValue {
                 append(&signature, to: &values, &random, depth: depth)
             }
             signature = signature.dropFirst()
-        // The first of the descriptors; a truth is 0 or 1 as well.
-        case "h": values.append(UInt32(0))
         case "b": values.append(UInt32(random.next() % 2))
         default:
             let size = ["y": 1, "n": 2, "q": 2, "x": 8, "t": 8, "d": 8][type] ?? 4

@@ -36,9 +36,6 @@ struct Call {
         }
     }
 
-    /// How many descriptors the signature takes.
-    var descriptors: Int { signature.count { $0 == "h" } }
-
     /// The same call with any arguments, and on the context that was given, if it is on one.
     ///
     /// They are mostly of its types, sometimes of others, or none that a bus would pass on.
@@ -106,7 +103,7 @@ extension RawValues {
         switch signature.removeFirst() {
         case "y": append(raw: [1])
         case "u": append(UInt32(1))
-        case "b", "i", "h": append(UInt32(0))
+        case "b", "i": append(UInt32(0))
         case "t", "x", "d":
             pad(8)
             append(raw: [UInt8](repeating: 0, count: 8))

@@ -1,4 +1,3 @@
-import Linux
 import TestSupport
 
 /// What the service has given a connection: nobody else has it, or only others of its user.
@@ -56,8 +55,7 @@ final class Conversation {
     ///   - address: of the bus.
     ///   - name: of the item and the key; there may be some of that name.
     ///   - earlier: What an earlier connection of the user was given: its items are still there.
-    ///   - secret: a sealed memfd.
-    init?(_ address: String, _ name: String, after earlier: Given, secret: OwnedDescriptor) {
+    init?(_ address: String, _ name: String, after earlier: Given) {
         guard let client = try? RawClient(address, isPatient: false) else { return nil }
         self.client = client
         given = Given()
@@ -75,7 +73,7 @@ final class Conversation {
         evaluation.append(UInt32(0))
         evaluation.pad(8)
         askForContext()
-        ask("Add", "a{sv}ha{sv}a{sv}", Self.following(item, isSecret: true), secret)
+        ask("Add", "a{sv}aya{sv}a{sv}", Self.following(item, isSecret: true))
         ask("CreateKey", "a{sv}a{sv}a{sv}", Self.following(key, isSecret: false))
         ask("RegisterAgent", "oa{sv}", path)
         ask("Evaluate", "usa{sv}", evaluation)
@@ -90,12 +88,7 @@ final class Conversation {
         ask("CreateContext", "a{sv}", none)
     }
 
-    private func ask(
-        _ member: String,
-        _ signature: String,
-        _ body: RawValues,
-        _ secret: OwnedDescriptor? = nil
-    ) {
+    private func ask(_ member: String, _ signature: String, _ body: RawValues) {
         let isItem = ["Add", "CreateKey"].contains(member)
         let offer = client.offer(
             to: Self.service,
@@ -103,9 +96,7 @@ final class Conversation {
             interface: isItem ? Self.keychain : Self.service,
             member: member,
             signature: signature,
-            body: body.bytes,
-            copies: secret == nil ? 0 : 1,
-            of: secret
+            body: body.bytes
         )
         last += 1
         awaited.insert(last)
@@ -138,7 +129,7 @@ final class Conversation {
     /// The same, its secret if there is one, and two empty dictionaries.
     private static func following(_ attributes: RawValues, isSecret: Bool) -> RawValues {
         var values = attributes
-        if isSecret { values.append(UInt32(0)) }
+        if isSecret { values.array(aligned: 1) { $0.append(raw: Array("secret".utf8)) } }
         for _ in 0..<2 {
             values.append(UInt32(0))
             values.pad(8)

@@ -13,9 +13,9 @@ enum HostileNeighbour {
         case flood
         /// The same, but that no call wants an answer, so that the bus counts none of them.
         case unanswered
-        /// Each call carries sixteen descriptors that its signature doesn't use.
+        /// Each call carries sixteen descriptors, so that the bus refuses it.
         case descriptors
-        /// Signals that name the service as their receiver, with sixteen descriptors each.
+        /// Signals that name the service as their receiver.
         case signals
         /// Calls from connections that never read an answer.
         case unread
@@ -94,7 +94,7 @@ enum HostileNeighbour {
 
     private static func callAnyhow(_ calls: [Call], on address: String) {
         complain("HostileNeighbour: LOCALAUTH_SEED=\(seed)")
-        guard let all = try? AnyCalls(calls, on: address, seed: seed) else { exit(1) }
+        let all = AnyCalls(calls, on: address, seed: seed)
         while true {
             let isStuck = all.turn(connections) { say("attacks") }
             // Answers are awaited, or room.
@@ -146,7 +146,7 @@ enum HostileNeighbour {
             member: call.member,
             signature: isSignal ? "" : call.signature,
             body: isSignal ? [] : call.body,
-            copies: isSignal ? 16 : call.descriptors + (attack == .descriptors ? 16 : 0),
+            copies: attack == .descriptors ? 16 : 0,
             wantsAnswer: attack != .unanswered
         )
     }

@@ -283,7 +283,7 @@ import Testing
 
     // MARK: - Prompts
 
-    /// Shows prompts on a connection that shows none.
+    /// Shows the prompts on a connection.
     func showPrompts(on connection: Connection) async throws {
         answers = SealedAnswers(connection)
         connection.export(Self.agentPath, [Agent1Interface(self)])
@@ -293,6 +293,10 @@ import Testing
             path: TestDaemon.root
         )
         .registerAgent(agent: Self.agentPath, options: [:])
+    }
+
+    func register() async throws {
+        _ = try await manager.registerAgent(agent: Self.agentPath, options: [:])
     }
 
     /// The prompts are ours again.

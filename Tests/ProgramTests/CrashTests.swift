@@ -51,7 +51,8 @@ struct CrashTests {
         defer { doomed.connection.close() }
         if victim == .agent {
             try await bench.unregister()
-            doomed.connection.export(CrashBench.agentPath, [Agent1Interface(StandInAgent())])
+            let agent = StandInAgent(doomed.connection)
+            doomed.connection.export(CrashBench.agentPath, [Agent1Interface(agent)])
             let theirs = Authentication1Proxy(
                 doomed.connection,
                 destination: TestDaemon.name,

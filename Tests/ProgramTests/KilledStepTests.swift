@@ -136,7 +136,7 @@ struct KilledStepTests {
                 return
             case ("sensor-ready", .missed): try await bench.sensor("One").touch(matching: false)
             case ("sensor-ready", .matching):
-                bench.sensor("One").sendTouch(matching: true)
+                onLoop { try? await bench.sensor("One").touch(matching: true) }
                 return
             case ("sensor-ready", .confirming):
                 try await bench.sensor("One").touch(matching: true)

@@ -89,13 +89,8 @@ struct PAMServiceTests {
         private func prompt(_ caller: String) async throws(DBusError) -> [String: Variant] {
             let path = ObjectPath(trusted: "/org/localauth/Agent1")
             let agent = Agent1Proxy(connection, destination: caller, path: path)
-            let (end, _) = try SocketPair.make()
             let kinds = Variant.array(element: .uint32, types.map { .uint32($0) })
-            try await agent.begin(
-                prompt: "prompt",
-                details: ["biometry-types": kinds],
-                passcode: end
-            )
+            try await agent.begin(prompt: "prompt", details: ["biometry-types": kinds])
             for type in types { tell("sensor-busy", ["biometry-type": .uint32(type)], to: caller) }
             tell("prompt-shown", to: caller)
             _ = try? await matches.first("a match", within: .seconds(60)) { $0 }

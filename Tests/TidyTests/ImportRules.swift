@@ -10,10 +10,10 @@ enum Layers {
     private static let targets: [Layer: Set<String>] = [
         .pure: ["AuthEngine"],
         .edge: [
-            "AuthStore", "BusBench", "BusGuard", "CAdwaita", "CFace", "CFido2", "CIntl", "CLinux", "CPAM",
-            "CPipeWire", "CSQLite", "CSystemd",
-            "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
-            "LocalAuthBus", "LocalAuthClient", "Localization", "SQLite", "Sealing", "SecurityKey",
+            "AuthStore", "BusBench", "BusGuard", "CAdwaita", "CFace", "CFido2", "CIntl", "CLinux",
+            "CPAM", "CPipeWire", "CSQLite", "CSystemd", "CV4L2", "CameraDevice", "DBus",
+            "FaceSensor", "Fingerprint", "KeychainStore", "Linux", "LocalAuthBus",
+            "LocalAuthClient", "Localization", "SQLite", "Sealing", "SecurityKey",
             "ServiceProgram", "Windows",
         ],
         .role: [
