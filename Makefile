@@ -260,11 +260,11 @@ format: ## Lay out every Swift file
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)
 
 generate: ## Swift stubs from dbus/*.xml
-	scripts/dbus-codegen Sources/LocalAuthBus/Generated dbus/*.xml
+	scripts/dbus-codegen Sources/Bus/LocalAuthBus/Generated dbus/*.xml
 
 messages: setup ## Bring po/*.po up to date with the sources, for translators
 	scripts/messages > po/localauth.pot
-	scripts/messages patterns > Sources/AgentKit/ServicePatterns.swift
+	scripts/messages patterns > Sources/Authors/AgentKit/Words/ServicePatterns.swift
 	for language in $(LANGUAGES); do \
 	    msgmerge --quiet --update --backup=none --no-fuzzy-matching \
 	        po/$$language.po po/localauth.pot || exit 1; \

@@ -41,43 +41,75 @@ let package = Package(
     ],
     targets: [
         // Pure: no I/O, no clock, no Foundation.
-        .target(name: "AuthEngine"),
+        .target(name: "AuthEngine", path: "Sources/Engine"),
 
         // Edges: one for each outside world.
         .systemLibrary(
             name: "CSystemd",
+            path: "Sources/Bus/CSystemd",
             pkgConfig: "libsystemd",
             providers: [.apt(["libsystemd-dev"])]
         ),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
-        .systemLibrary(name: "CPAM", providers: [.apt(["libpam0g-dev"])]),
-        .systemLibrary(name: "CFido2", providers: [.apt(["libfido2-dev"])]),
-        .target(name: "SecurityKey", dependencies: ["CFido2", "CLinux", "Linux"]),
-        .systemLibrary(name: "CAdwaita", pkgConfig: "libadwaita-1"),
+        .systemLibrary(name: "CSQLite", path: "Sources/Stores/CSQLite", pkgConfig: "sqlite3"),
+        .systemLibrary(
+            name: "CPAM",
+            path: "Sources/System/CPAM",
+            providers: [.apt(["libpam0g-dev"])]
+        ),
+        .systemLibrary(
+            name: "CFido2",
+            path: "Sources/Devices/CFido2",
+            providers: [.apt(["libfido2-dev"])]
+        ),
+        .target(
+            name: "SecurityKey",
+            dependencies: ["CFido2", "CLinux", "Linux"],
+            path: "Sources/Devices/SecurityKey"
+        ),
+        .systemLibrary(
+            name: "CAdwaita",
+            path: "Sources/Devices/CAdwaita",
+            pkgConfig: "libadwaita-1"
+        ),
         // Without the trait it is empty.
         .target(
             name: "Windows",
-            dependencies: ["DBus", .byName(name: "CAdwaita", condition: whereWindows)]
+            dependencies: ["DBus", .byName(name: "CAdwaita", condition: whereWindows)],
+            path: "Sources/Devices/Windows"
         ),
-        .systemLibrary(name: "CIntl"),
-        .target(name: "Localization", dependencies: ["CIntl"]),
-        .systemLibrary(name: "CLinux"),
-        .target(name: "Linux", dependencies: ["CLinux"]),
+        .systemLibrary(name: "CIntl", path: "Sources/System/CIntl"),
+        .target(
+            name: "Localization",
+            dependencies: ["CIntl"],
+            path: "Sources/Authors/Localization"
+        ),
+        .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
+        .target(name: "Linux", dependencies: ["CLinux"], path: "Sources/System/Linux"),
         .target(
             name: "Sealing",
-            dependencies: [.product(name: "Crypto", package: "swift-crypto")]
+            dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+            path: "Sources/Bus/Sealing"
         ),
-        .target(name: "DBus", dependencies: ["CLinux", "CSystemd", "Linux"]),
+        .target(
+            name: "DBus",
+            dependencies: ["CLinux", "CSystemd", "Linux"],
+            path: "Sources/Bus/DBus"
+        ),
         // Bounds on what neighbours may have the service hold; only the service links it.
-        .target(name: "BusGuard", dependencies: ["CSystemd", "DBus"]),
-        .target(name: "LocalAuthBus", dependencies: ["DBus"]),
-        .target(name: "SQLite", dependencies: ["CSQLite", "Linux"]),
+        .target(
+            name: "BusGuard",
+            dependencies: ["CSystemd", "DBus"],
+            path: "Sources/Bus/BusGuard"
+        ),
+        .target(name: "LocalAuthBus", dependencies: ["DBus"], path: "Sources/Bus/LocalAuthBus"),
+        .target(name: "SQLite", dependencies: ["CSQLite", "Linux"], path: "Sources/Stores/SQLite"),
         .target(
             name: "AuthStore",
             dependencies: [
                 "AuthEngine", "Linux", "SQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
-            ]
+            ],
+            path: "Sources/Stores/AuthStore"
         ),
         .target(
             name: "KeychainStore",
@@ -85,18 +117,40 @@ let package = Package(
                 "AuthEngine", "Linux", "SQLite", "Sealing",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-            ]
+            ],
+            path: "Sources/Stores/KeychainStore"
         ),
-        .target(name: "Fingerprint", dependencies: ["DBus", "Linux"]),
-        .target(name: "BusBench", dependencies: ["CLinux", "DBus", "Linux"]),
-        .target(name: "ServiceProgram", dependencies: ["CLinux", "CSystemd", "DBus"]),
+        .target(
+            name: "Fingerprint",
+            dependencies: ["DBus", "Linux"],
+            path: "Sources/Devices/Fingerprint"
+        ),
+        .target(
+            name: "BusBench",
+            dependencies: ["CLinux", "DBus", "Linux"],
+            path: "Sources/Authors/BusBench"
+        ),
+        .target(
+            name: "ServiceProgram",
+            dependencies: ["CLinux", "CSystemd", "DBus"],
+            path: "Sources/Authors/ServiceProgram"
+        ),
 
-        .systemLibrary(name: "CV4L2", providers: [.apt(["linux-libc-dev"])]),
-        .target(name: "CPipeWire", cSettings: ofPipeWire),
-        .target(name: "CameraDevice", dependencies: ["CLinux", "CPipeWire", "CV4L2", "Linux"]),
+        .systemLibrary(
+            name: "CV4L2",
+            path: "Sources/Devices/CV4L2",
+            providers: [.apt(["linux-libc-dev"])]
+        ),
+        .target(name: "CPipeWire", path: "Sources/Devices/CPipeWire", cSettings: ofPipeWire),
+        .target(
+            name: "CameraDevice",
+            dependencies: ["CLinux", "CPipeWire", "CV4L2", "Linux"],
+            path: "Sources/Devices/CameraDevice"
+        ),
         // Nothing of dlib without the trait. Always optimised: at -O0 one frame takes 6.5 s.
         .target(
             name: "CFace",
+            path: "Sources/Devices/CFace",
             cxxSettings: [.define("LOCALAUTH_FACE", inFace), .unsafeFlags(["-O2"])],
             linkerSettings: [":libdlib.a", "openblas", "jpeg"].map { .linkedLibrary($0, inFace) }
         ),
@@ -106,10 +160,15 @@ let package = Package(
                 "CFace", "CameraDevice", "Linux",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
+            path: "Sources/Devices/FaceSensor",
             resources: [.embedInCode("fetch-archive.py")]
         ),
 
-        .target(name: "LocalAuthClient", dependencies: ["DBus", "LocalAuthBus", "Sealing"]),
+        .target(
+            name: "LocalAuthClient",
+            dependencies: ["DBus", "LocalAuthBus", "Sealing"],
+            path: "Sources/Clients/LocalAuthClient"
+        ),
 
         // Roles: who speaks on the bus.
         .target(
@@ -122,40 +181,47 @@ let package = Package(
                     package: "swift-crypto",
                     condition: withSoftwareKeys
                 ),
-            ]
+            ],
+            path: "Sources/Clients/Security"
         ),
         .target(
             name: "LocalAuthentication",
-            dependencies: ["DBus", "LocalAuthBus", "LocalAuthClient", "Sealing", "Security"]
+            dependencies: ["DBus", "LocalAuthBus", "LocalAuthClient", "Sealing", "Security"],
+            path: "Sources/Clients/LocalAuthentication"
         ),
         .target(
             name: "CryptoKit",
             dependencies: [
                 .product(name: "Crypto", package: "swift-crypto"), "LocalAuthentication",
                 "Security",
-            ]
+            ],
+            path: "Sources/Clients/CryptoKit"
         ),
         .target(
             name: "AuthService",
             dependencies: [
                 "AuthEngine", "AuthStore", "BusGuard", "CLinux", "CSystemd", "DBus",
                 "KeychainStore", "Linux", "LocalAuthBus", "Sealing", "ServiceProgram",
-            ]
+            ],
+            path: "Sources/Daemon"
         ),
         .target(
             name: "SensorKit",
-            dependencies: ["DBus", "Linux", "LocalAuthBus", "ServiceProgram"]
+            dependencies: ["DBus", "Linux", "LocalAuthBus", "ServiceProgram"],
+            path: "Sources/Authors/SensorKit"
         ),
         .target(
             name: "SensorContract",
-            dependencies: ["BusBench", "DBus", "Linux", "LocalAuthBus", "Sealing"]
+            dependencies: ["BusBench", "DBus", "Linux", "LocalAuthBus", "Sealing"],
+            path: "Sources/Authors/SensorContract"
         ),
         .target(
             name: "AgentKit",
             dependencies: [
                 "CLinux", "DBus", "Linux", "LocalAuthBus", "LocalAuthClient", "Localization",
                 "Sealing", "ServiceProgram",
-            ]
+            ],
+            path: "Sources/Authors/AgentKit"
         ),
 
         // Programs: parse, wire, run.
@@ -163,13 +229,15 @@ let package = Package(
             name: "localauthd",
             dependencies: [
                 "AuthService", "AuthStore", "DBus", "KeychainStore", "Linux", "ServiceProgram",
-            ]
+            ],
+            path: "Sources/Programs/localauthd"
         ),
         // Sensors and prompts have no access to what is internal to this package: they get along
         // with what an author has.
         .executableTarget(
             name: "localauth-sensor-simulated",
             dependencies: ["SensorKit", "DBus", "LocalAuthBus", "ServiceProgram"],
+            path: "Sources/Programs/localauth-sensor-simulated",
             packageAccess: false
         ),
         .executableTarget(
@@ -177,6 +245,7 @@ let package = Package(
             dependencies: [
                 "DBus", "Fingerprint", "Linux", "LocalAuthBus", "SensorKit", "ServiceProgram",
             ],
+            path: "Sources/Programs/localauth-sensor-fingerprint",
             packageAccess: false
         ),
         .executableTarget(
@@ -185,6 +254,7 @@ let package = Package(
                 "CameraDevice", "DBus", "FaceSensor", "Linux", "LocalAuthBus", "SensorKit",
                 "ServiceProgram",
             ],
+            path: "Sources/Programs/localauth-sensor-face",
             packageAccess: false
         ),
         .executableTarget(
@@ -192,13 +262,15 @@ let package = Package(
             dependencies: [
                 "DBus", "Linux", "LocalAuthBus", "SecurityKey", "SensorKit", "ServiceProgram",
             ],
+            path: "Sources/Programs/localauth-sensor-fido2",
             packageAccess: false
         ),
         .executableTarget(
             name: "localauth-passcode",
             dependencies: [
                 "CLinux", "CPAM", "DBus", "Linux", "LocalAuthBus", "Sealing", "ServiceProgram",
-            ]
+            ],
+            path: "Sources/Programs/localauth-passcode"
         ),
         .executableTarget(
             name: "localauthctl",
@@ -206,7 +278,8 @@ let package = Package(
                 "AgentKit", "DBus", "KeychainStore", "Linux", "LocalAuthBus", "LocalAuthClient",
                 "Localization", "Sealing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]
+            ],
+            path: "Sources/Programs/localauthctl"
         ),
         // Without the trait it only says that it was built without a window.
         .executableTarget(
@@ -215,6 +288,7 @@ let package = Package(
                 "AgentKit", "CLinux", "DBus", "LocalAuthBus", "Localization", "ServiceProgram",
                 "Windows", .byName(name: "CAdwaita", condition: whereWindows),
             ],
+            path: "Sources/Programs/localauth-agent",
             resources: [.embedInCode("prompt.ui"), .embedInCode("prompt.css")]
         ),
         .executableTarget(
@@ -223,6 +297,7 @@ let package = Package(
                 "AgentKit", "DBus", "LocalAuthBus", "LocalAuthClient", "Localization",
                 "ServiceProgram", "Windows", .byName(name: "CAdwaita", condition: whereWindows),
             ],
+            path: "Sources/Programs/localauth-settings",
             resources: ["settings.ui", "enrollment.ui", "settings.css"].map { .embedInCode($0) }
         ),
         .executableTarget(
@@ -231,6 +306,7 @@ let package = Package(
                 "BusBench", "DBus", "LocalAuthBus", "SensorContract",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            path: "Sources/Programs/localauth-sensor-check",
             resources: [
                 "Makefile", "activation.service", "cargo.toml.txt", "description.conf",
                 "package.swift.txt", "policy.conf", "sensor.c.txt", "sensor.py", "sensor.rs.txt",

@@ -1,5 +1,5 @@
 #include "CFuzz.h"
-#include "../../Sources/CFace/pictures.h"
+#include "../../Sources/Devices/CFace/pictures.h"
 
 #include <algorithm>
 #include <cstdlib>

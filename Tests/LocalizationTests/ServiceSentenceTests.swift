@@ -37,14 +37,14 @@ import Testing
     func patterns() throws {
         let said = try run("env", ["scripts/messages", "patterns"])
         #expect(said.status == 0)
-        let path = "Sources/AgentKit/ServicePatterns.swift"
+        let path = "Sources/Authors/AgentKit/Words/ServicePatterns.swift"
         #expect(said.output == (try Project.text(path)))
     }
 
     @Test("The reasons that prompts translate are those that the service gives")
     func reasons() throws {
-        let prompts = try Project.text("Sources/AgentKit/PromptText.swift")
-        let service = try Project.sources("Sources/AuthService").map(Project.text).joined()
+        let prompts = try Project.text("Sources/Authors/AgentKit/Words/PromptText.swift")
+        let service = try Project.sources("Sources/Daemon").map(Project.text).joined()
         let reasons = prompts.matches(of: /marked\("([^"]+)"\)/).map(\.output.1)
         #expect(reasons.count == 3)
         for part in reasons.flatMap({ $0.split(separator: "%1$s") }) {

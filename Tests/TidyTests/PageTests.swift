@@ -21,7 +21,7 @@ struct PageTests {
         let folder = Project.root.appending(path: "dbus")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".xml") }.map { folder.appending(path: $0).path }
-        let made = Project.root.appending(path: "Sources/LocalAuthBus/Generated").path
+        let made = Project.root.appending(path: "Sources/Bus/LocalAuthBus/Generated").path
         let said = try await Self.check("scripts/dbus-codegen", ["--check", made] + files)
         #expect(said.status == 0, "\(said.text)")
     }

@@ -282,7 +282,7 @@ struct ImportRuleTests {
     }
 
     private func offences(_ target: String, _ text: String) -> [String] {
-        manifest.importOffences(in: SourceFile(path: "Sources/\(target)/A.swift", text: text))
+        manifest.importOffences(in: SourceFile(path: "Sources/Room/\(target)/A.swift", text: text))
             .map(\.description)
     }
 
@@ -293,8 +293,8 @@ struct ImportRuleTests {
                 "AuthEngine",
                 "import Glibc\n// import A\n  public import struct Foundation.Data"
             ) == [
-                "Sources/AuthEngine/A.swift:1: AuthEngine must not import Glibc",
-                "Sources/AuthEngine/A.swift:3: AuthEngine must not import Foundation",
+                "Sources/Room/AuthEngine/A.swift:1: AuthEngine must not import Glibc",
+                "Sources/Room/AuthEngine/A.swift:3: AuthEngine must not import Foundation",
             ]
         )
         #expect(offences("AuthEngine", "import DBus").count == 1)
@@ -308,8 +308,8 @@ struct ImportRuleTests {
         )
         #expect(
             offences("AuthStore", "@testable import DBus\nimport Foundation") == [
-                "Sources/AuthStore/A.swift:1: AuthStore must not import DBus",
-                "Sources/AuthStore/A.swift:2: AuthStore must not import Foundation",
+                "Sources/Room/AuthStore/A.swift:1: AuthStore must not import DBus",
+                "Sources/Room/AuthStore/A.swift:2: AuthStore must not import Foundation",
             ]
         )
         #expect(offences("localauthd", "import ArgumentParser").count == 1)

@@ -38,9 +38,14 @@ struct SourceFile: Sendable {
     /// The elements of the path.
     var folders: [Substring] { path.split(separator: "/") }
 
-    /// The target whose source it is; nil for tests and the rest.
+    /// The target whose source it is, by the folders below `Sources`; nil for tests and the rest.
     var target: String? {
-        folders.first == "Sources" && folders.count > 2 ? String(folders[1]) : nil
+        guard folders.first == "Sources", folders.count > 2 else { return nil }
+        switch folders[1] {
+        case "Daemon": return "AuthService"
+        case "Engine": return "AuthEngine"
+        default: return folders.count > 3 ? String(folders[2]) : nil
+        }
     }
 
     /// Whether a program wrote it.

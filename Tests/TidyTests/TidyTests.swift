@@ -16,7 +16,7 @@ struct TidyTests {
     func project() throws {
         let paths = try Set(Self.files.get().map(\.path))
         #expect(paths.contains("Package.swift"))
-        #expect(paths.contains("Sources/AuthEngine/Grant.swift"))
+        #expect(paths.contains("Sources/Engine/Values/Grant.swift"))
         #expect(paths.contains("Tests/TidyTests/TidyTests.swift"))
         #expect(paths.allSatisfy { !$0.contains("/.") })
     }

@@ -19,7 +19,7 @@ struct ArticleTests {
 
     @Test("Every block of the article's code stands in the file that is compiled")
     func blocks() throws {
-        let folder = "Sources/LocalAuthentication/LocalAuthentication.docc"
+        let folder = "Sources/Clients/LocalAuthentication/LocalAuthentication.docc"
         let compiled = try Self.lines("Tests/SourceCompatibility/Swift6/Article.swift")
             .joined(separator: "\n")
         var blocks: [[String]] = []

@@ -1,1 +1,1 @@
-../../../Sources/localauth-sensor-check/Skeletons/sensor.py
+../../../Sources/Programs/localauth-sensor-check/Skeletons/sensor.py

@@ -1,1 +1,1 @@
-../../../Sources/localauth-sensor-check/Skeletons/package.swift.txt
+../../../Sources/Programs/localauth-sensor-check/Skeletons/package.swift.txt

@@ -1,1 +1,1 @@
-../../../../../Sources/localauth-sensor-check/Skeletons/sensor.rs.txt
+../../../../../Sources/Programs/localauth-sensor-check/Skeletons/sensor.rs.txt

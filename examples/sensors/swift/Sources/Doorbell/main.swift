@@ -1,1 +1,1 @@
-../../../../../Sources/localauth-sensor-check/Skeletons/sensor.swift.txt
+../../../../../Sources/Programs/localauth-sensor-check/Skeletons/sensor.swift.txt
