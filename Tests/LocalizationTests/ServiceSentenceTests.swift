@@ -12,7 +12,7 @@ import Testing
             "The items that were found have more than %1$s bytes of attributes: narrow the query, "
                 + "by service or account.",
             "the attribute %1$s is set by the keychain", "there is no attribute %1$s",
-            "The password is required before biometry %1$s.", "after a restart or a logout",
+            "The password is required before biometry after a restart or a logout.",
             "Too many wrong passwords: none is taken for %1$s, until %2$s.",
             // What sensors say of themselves, which the service passes on.
             "The face models are missing in %1$s. %2$s", "No fingerprint reader is connected.",

@@ -87,7 +87,7 @@ import Testing
 
     private static let words = [
         "de": Words(
-            question: "„Notes“ möchte: open the diary",
+            question: "Die Sandbox-App „Notes“ möchte: open the diary",
             label: "Passwort von jo: ",
             one: "Falsches Passwort. 1 Versuch ist übrig.",
             many: "Falsches Passwort. 2 Versuche sind übrig.",
@@ -95,7 +95,7 @@ import Testing
             end: "Fertig."
         ),
         "zh_CN": Words(
-            question: "“Notes”正在请求：open the diary",
+            question: "沙盒应用“Notes”正在请求：open the diary",
             label: "jo 的密码： ",
             one: "密码错误。还可以尝试 1 次。",
             many: "密码错误。还可以尝试 2 次。",
@@ -117,7 +117,8 @@ import Testing
         let handle = try await onBus {
             _ = await service.next()
             return try await service.begin([
-                "app-name": .string("Notes"), "reason": .string("open the diary"),
+                "app-name": .string("Notes"), "sandboxed": .bool(true),
+                "sandbox-id": .string("org.example.Notes"), "reason": .string("open the diary"),
                 "policy": .uint32(2), "stage": .string("passcode"), "user": .string("jo"),
             ])
         }

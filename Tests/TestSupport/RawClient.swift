@@ -163,7 +163,7 @@ public final class RawClient: Sendable {
     }
 
     /// Sends a message if there is room for it, which may want no answer; so many copies of the own
-    /// socket, or of another descriptor, go with it.
+    /// socket go with it.
     public func offer(
         _ kind: Kind = .call,
         to destination: String,
@@ -173,7 +173,6 @@ public final class RawClient: Sendable {
         signature: String = "",
         body: [UInt8] = [],
         copies: Int = 0,
-        of descriptor: OwnedDescriptor? = nil,
         wantsAnswer: Bool = true
     ) -> Offer {
         let before = flush()
@@ -189,7 +188,7 @@ public final class RawClient: Sendable {
             count: copies,
             flags: wantsAnswer ? 0 : 1
         )
-        let descriptors = [Int32](repeating: (descriptor ?? socket).rawValue, count: copies)
+        let descriptors = [Int32](repeating: socket.rawValue, count: copies)
         rest.withLock { $0 = (message[...], descriptors) }
         // What isn't written now goes before the next call.
         return flush() == .closed ? .closed : .taken
@@ -276,17 +275,9 @@ public final class RawClient: Sendable {
         return true
     }
 
+    /// The result is that of sendmsg(2).
     private func writeSome(_ bytes: ArraySlice<UInt8>, _ descriptors: [Int32]) -> Int {
-        Self.transmit(bytes, descriptors, over: socket)
-    }
-
-    /// Sends bytes, with descriptors, over any socket; the result is that of sendmsg(2).
-    public static func transmit(
-        _ bytes: ArraySlice<UInt8>,
-        _ descriptors: [Int32],
-        over socket: OwnedDescriptor
-    ) -> Int {
-        control(descriptors) { control in
+        Self.control(descriptors) { control in
             bytes.withUnsafeBytes { bytes in
                 var part = iovec(
                     iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress),

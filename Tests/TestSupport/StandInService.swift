@@ -1,5 +1,6 @@
 package import BusBench
 package import DBus
+import Glibc
 import LocalAuthBus
 import Sealing
 import SensorContract
@@ -148,8 +149,8 @@ package enum Happening: Hashable, Sendable {
     {
         do {
             let handle = try await begin([
-                "app-name": .string("localauthctl"), "process": .string("/usr/bin/localauthctl"),
-                "reason": .string(reason), "policy": .uint32(policy), "stage": .string(stage),
+                "app-name": .string("localauthctl"), "sandboxed": .bool(false),
+                "pid": .uint32(UInt32(getpid())), "reason": .string(reason), "policy": .uint32(policy), "stage": .string(stage),
                 "user": .string("jo"),
             ])
             for left in [UInt32(2), 1, 0] {

@@ -42,7 +42,8 @@ enum WordRules {
         file in
         // The app decides where tasks of its client run.
         let isService =
-            file.path.hasPrefix("Sources/") && !file.path.hasPrefix("Sources/Clients/LocalAuthentication/")
+            file.path.hasPrefix("Sources/")
+            && !file.path.hasPrefix("Sources/Clients/LocalAuthentication/")
         guard isService else { return [] }
         // Others begin on libdispatch's threads, whose priority the units' filter lets nobody set.
         let starts = ["Task {", "Task.detached", "async let", "withTaskGroup("]

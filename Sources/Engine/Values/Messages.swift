@@ -116,17 +116,19 @@ extension Refusal {
     }
 
     private static func sentence(for cause: PasscodeCause) -> String {
-        let start = "The password is required before biometry"
-        return switch cause.word {
-        case .boot: "\(start) after a restart or a logout."
-        case .hours: "\(start) after so long without unlocking."
-        case .hoursWithBiometry: "\(start) after so long without a password."
-        case .damaged: "\(start) because the stored state was damaged."
-        case .program: "\(start): a program of yours asked for it."
+        switch cause.word {
+        case .boot: "The password is required before biometry after a restart or a logout."
+        case .hours: "The password is required before biometry after so long without unlocking."
+        case .hoursWithBiometry:
+            "The password is required before biometry after so long without one."
+        case .damaged:
+            "The password is required before biometry because the stored state was damaged."
+        case .program: "The password is required before biometry: a program of yours asked."
         case .remote:
-            cause.text.map { "\(start). An administrator says: “\($0)”" }
-                ?? "\(start): an administrator asked for it."
-        default: "\(start)."
+            cause.text.map {
+                "The password is required before biometry. An administrator says: “\($0)”"
+            } ?? "The password is required before biometry: an administrator asked for it."
+        default: "The password is required before biometry."
         }
     }
 
