@@ -62,7 +62,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks
 .PHONY: help setup setup-demo setup-release setup-bench build release demo demo-fingerprint \
     demo-face face-studio face-test face-figures test-client test-system system-root test-machine examples documentation reference \
     graph mutants fuzz test run-tests run-group test-under-load sanitize nightly lint \
-    check format generate messages catalogues acceptance bench bench-system hello soak instructions install install-simulated \
+    check format generate messages catalogues acceptance bench bench-system bench-flood hello soak instructions install install-simulated \
     extras install-pam uninstall deb packages test-deb pam test-pam test-faults clean
 
 help: ## This list
@@ -315,6 +315,9 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 # Needs only the C programs of Benchmarks, and those that are installed.
 bench-system: setup-system release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## The same calls in a booted Debian, on both of its buses; WRITE=1 writes the tables
 	$(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
+
+bench-flood: setup-bench release ## Delay of an evaluation and of polkitd beside a flood of neighbours; WRITE=1 writes the table
+	Benchmarks/flood --bin $(RELEASE) $(if $(WRITE),--write docs)
 
 hello: setup-release ## What the smallest program that asks costs: its release build and sizes
 	Benchmarks/hello --write docs

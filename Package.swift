@@ -15,10 +15,6 @@ let ofPipeWire: [CSetting] = [
 let package = Package(
     name: "localauthentication-linux",
     products: [
-        .library(
-            name: "AuthService",
-            targets: ["AuthEngine", "AuthService", "AuthStore", "DBus", "Linux"]
-        ),
         .library(name: "TestSupport", targets: ["Linux", "TestSupport"]),
         .library(name: "FingerprintRig", targets: ["FingerprintRig"]),
         // For Benchmarks: a product of unsafe flags can't be had by version, only by path.
@@ -95,7 +91,7 @@ let package = Package(
             dependencies: ["CLinux", "CSystemd", "Linux"],
             path: "Sources/Bus/DBus"
         ),
-        // Bounds on what neighbours may have the service hold; only the service links it.
+        // Bounds the calls of neighbours and their memory; only the service links this target.
         .target(
             name: "BusGuard",
             dependencies: ["CSystemd", "DBus"],

@@ -4,7 +4,9 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -31,8 +33,12 @@ class Rig:
         self.processes, self.quiet = {}, open(os.devnull, "w")
         path = pathlib.Path(self.folder, "bus.conf")
         path.write_text(BUS.format(self.folder))
-        self.start("dbus-daemon", ["/usr/bin/dbus-daemon", "--nofork", "--nopidfile", f"--config-file={path}"])
+        self.start_bus(path)
         self.until(lambda: os.path.exists(f"{self.folder}/bus"))
+
+    def start_bus(self, configuration):
+        self.start("dbus-daemon", ["/usr/bin/dbus-daemon", "--nofork", "--nopidfile",
+                                   f"--config-file={configuration}"])
 
     def until(self, holds, seconds=30):
         end = time.monotonic() + seconds
@@ -41,9 +47,13 @@ class Rig:
                 raise SystemExit("measure: waited in vain")
             time.sleep(0.01)
 
-    def start(self, name, words, **more):
+    def start(self, name, words, listener=None, **more):
+        """Starts a program. A listening socket becomes its descriptor 3."""
         environment = dict(os.environ, DBUS_SYSTEM_BUS_ADDRESS=self.address, **more)
-        self.processes[name] = subprocess.Popen(words, stdout=self.quiet, stderr=self.quiet, env=environment)
+        if listener is not None:
+            words = ["sh", "-c", f'exec 3<&{listener}; exec "$@"', "sh", *words]
+        self.processes[name] = subprocess.Popen(words, stdout=self.quiet, stderr=self.quiet, env=environment,
+                                                pass_fds=[] if listener is None else [listener])
         return self.processes[name]
 
     def call(self, name, path, interface, member, *arguments):
@@ -129,6 +139,27 @@ class Rig:
             except subprocess.TimeoutExpired:
                 self.processes[name].kill()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class BrokerRig(Rig):
+    """The same on dbus-broker, which needs no systemd."""
+
+    def start_bus(self, configuration):
+        # The launcher needs a journal, and takes its socket as from systemd.
+        journal, place = pathlib.Path(self.folder, "journal"), f"{self.folder}/bus"
+        journal.mkdir()
+        self.sockets = [socket.socket(socket.AF_UNIX, kind) for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM)]
+        self.sockets[0].bind(f"{journal}/socket")
+        self.sockets[1].bind(place)
+        os.chmod(place, 0o666)
+        self.sockets[1].listen(128)
+        # A full journal would stop the bus.
+        reader = "import socket\njournal = socket.socket(fileno=3)\nwhile True: journal.recv(65536)"
+        self.start("journal", [sys.executable, "-c", reader], listener=self.sockets[0].fileno())
+        script = (f"mount -t tmpfs none /run/systemd && mkdir /run/systemd/journal && "
+                  f"mount --bind {journal} /run/systemd/journal && export LISTEN_FDS=1 LISTEN_PID=$$ && exec \"$@\"")
+        self.start("dbus-broker", ["unshare", "-m", "sh", "-c", script, "sh", "dbus-broker-launch", "--scope", "system",
+                                   "--config-file", str(configuration)], listener=self.sockets[1].fileno())
 
 
 def plot(path, title, across, series):

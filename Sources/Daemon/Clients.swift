@@ -61,7 +61,7 @@ final class Client {
     let id: ClientID
     let peer: Peer
     var contexts: [ContextID: ContextObject] = [:]
-    /// Its sandbox, looked up once: a process cannot leave one.
+    /// The client's sandbox, looked up once: a process cannot leave its sandbox.
     private(set) lazy var sandbox = Sandbox.of(peer)
 
     fileprivate init(id: ClientID, peer: Peer) {

@@ -69,7 +69,7 @@ private let details: [String: Variant] = [
         in folder: TemporaryFolder
     ) async throws -> (program: ChildProcess, child: Int32) {
         let file = "\(folder.path)/\(name)"
-        // Copied by another process: one that is started meanwhile would have it open.
+        // Another process makes the copy: a child started meanwhile would keep the file open.
         let words = ["/usr/bin/install", "-m", "755", "/bin/sh", file]
         try expect(try ChildProcess.run(words).status == 0, "expected a copy")
         let program = try ChildProcess([file, "-c", "/bin/sleep 600 & echo $!; wait"])
@@ -125,7 +125,7 @@ private let details: [String: Variant] = [
             try await eventually("another program, or its end") {
                 !program.isRunning || AskingProgram(pid: pid)?.name != "unshare"
             }
-            // Where namespaces are forbidden there is nothing to see.
+            // Where namespaces are forbidden, the program has already ended.
             if program.isRunning { #expect(AskingProgram(pid: pid) == nil) }
             await program.end()
         }
@@ -204,7 +204,7 @@ private let details: [String: Variant] = [
             try prompt.submit(passcode: Array("again".utf8).span.bytes)
             #expect(await desk.service.next() == .passcode(Array("typed".utf8)))
             #expect(await desk.service.next() == .passcode(Array("again".utf8)))
-            // It ended, and nobody said so.
+            // The prompt ended, and End got lost.
             desk.service.submitError = DBusError(.accessDenied, "No prompt of yours.")
             try prompt.submit(passcode: Array("late".utf8).span.bytes)
             try await eventually("the prompt to go") { desk.view.seen.last == "end system" }

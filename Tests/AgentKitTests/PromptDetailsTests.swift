@@ -174,7 +174,7 @@ import Testing
         let nameless = try app(["app-name": .string("")])
         #expect(PromptText.question(nameless) == "A sandboxed app is trying to unlock")
         #expect(PromptText.origin(nameless) == origin)
-        // No id, or no word of a sandbox at all, and nothing that a process says counts.
+        // Without an id, or without `sandboxed`, no claim of a process counts.
         for more: [String: Variant] in [["sandboxed": .bool(true)], [:]] {
             let claim: [String: Variant] = ["app-name": .string("Bank"), "pid": .uint32(7)]
             let unknown = try PromptDetails(

@@ -235,10 +235,10 @@ extension Person {
 }
 
 extension Context1Proxy {
-    /// Sets an application password in the context; false: the context is invalid.
+    /// Sets an application password, or a PIN; false: the context is invalid.
     @discardableResult
-    func setPassword(_ password: String) async throws(DBusError) -> Bool {
-        try await setCredential(credentialType: 0, secret: Array(password.utf8), options: [:])
+    func setPassword(_ text: String, type: Int32 = 0) async throws(DBusError) -> Bool {
+        try await setCredential(credentialType: type, secret: Array(text.utf8), options: [:])
     }
 
     /// Has a person type an app's own password ahead, for items that are read afterwards.

@@ -64,6 +64,8 @@ struct LimitTests {
     @BusActor
     func waitingCalls() async throws {
         try await withPair(limits: PrivateBus.wideLimits) { pair in
+            // From here on the service knows its caller.
+            #expect(await pair.error("Who") == nil)
             let ends = Collected<DBusError.Name?>()
             let tasks = (0..<MessageLimits.waitingCalls)
                 .map { _ in onLoop { ends.add(await pair.error("Wait")) } }

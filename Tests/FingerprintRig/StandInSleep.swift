@@ -39,7 +39,7 @@ import TestSupport
         connection.close()
     }
 
-    /// Answers with one of two connected ends: closed everywhere, the delay is over.
+    /// Answers with an end of a socket pair: once all copies are closed, the delay is over.
     fileprivate func delay(_ call: IncomingCall) throws(TestFailure) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -72,10 +72,11 @@ private struct SleepInterface: ServedInterface {
     )
 
     func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
-        let answer = Answer<Void>.later { [logind] () throws(DBusError) in
-            try? logind.delay(call)
-            await never()
-        }
+        let answer = Answer<Void>
+            .later { [logind] () throws(DBusError) in
+                try? logind.delay(call)
+                await never()
+            }
         call.answer(answer, "") { _, _ throws(DBusError) in }
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 @testable import DBus
 @testable import TestSupport
 
-/// The bus at the other end of a connection: it answers Hello, and nothing else by itself.
+/// The bus at the other end of a connection: by itself it answers only Hello.
 final class Bus: Sendable {
     private let listener: OwnedDescriptor
     /// Accepts while the connection waits for the answer to Hello.
@@ -34,7 +34,7 @@ final class Bus: Sendable {
         }
     }
 
-    /// A new connection, and what the bus reads and writes of it.
+    /// A new connection, and the bus's socket of it.
     @BusActor func connect() throws -> (Connection, OwnedDescriptor) {
         thread.perform { self.accept() }
         let connection = try Connection(.address("unix:abstract=\(Self.name)"))

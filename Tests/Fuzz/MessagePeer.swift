@@ -6,7 +6,7 @@ import LocalAuthBus
 @testable import DBus
 @testable import TestSupport
 
-/// A caller on the other end of a connection, who sends calls, answers and signals of any bytes.
+/// A caller on the other end of a connection that sends calls, answers and signals of any bytes.
 ///
 /// Every interface is served here, every signal that one has is listened to, and a call is made for
 /// every type of answer.
@@ -16,7 +16,7 @@ final class MessagePeer {
 
     /// Where everything is.
     private static let path = ObjectPath(trusted: "/org/localauth/Fuzz")
-    /// The name of the caller, whom the connection knows.
+    /// The name of the caller, known to the connection.
     static let name = ":1.7"
 
     private struct Member {
@@ -136,7 +136,7 @@ final class MessagePeer {
         serve(socket)
     }
 
-    /// Gives what the other side has written.
+    /// Returns the bytes that the other side has written.
     @discardableResult
     private func serve(_ socket: OwnedDescriptor) -> [UInt8] {
         // What one turn begins may end in the next.

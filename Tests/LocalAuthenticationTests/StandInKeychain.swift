@@ -3,7 +3,7 @@ import LocalAuthBus
 import Sealing
 import TestSupport
 
-/// A keychain with one right, that deletes nothing and opens every secret it is given.
+/// A keychain with a single right: it only records deletions, and opens every secret it is given.
 @BusActor
 final class StandInKeychain: Keychain1Service {
     typealias Reply = @Sendable (_ key: RecipientKey, _ name: String) -> [UInt8]?

@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// What Verify says to this passcode, which is sealed for a prompt.
+    /// The answer of Verify to this passcode, sealed for a prompt.
     func verify(
         _ passcode: [UInt8],
         uid: UInt32? = nil,

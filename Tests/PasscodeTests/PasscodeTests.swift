@@ -66,7 +66,7 @@ struct PasscodeTests {
             let life =
                 PasscodeBench.duration(ended.st_mtim) - PasscodeBench.duration(began.st_mtim)
             #expect(life >= CheckReport.lifeStep, "it ended before its check")
-            // The next process has the same key.
+            // The next process keeps the key.
             #expect(try await verify("2468"))
         }
     }

@@ -185,7 +185,9 @@ struct KilledCall {
         let allOptions = options
         return Task { @BusActor in
             do throws(DBusError) {
-                return .success(try await keychain.read(id: id, reason: "test", options: allOptions))
+                return .success(
+                    try await keychain.read(id: id, reason: "test", options: allOptions)
+                )
             } catch {
                 return .failure(error)
             }

@@ -9,7 +9,7 @@ import TestSupport
     let prompts = Feed<[String: Variant]>()
     /// How each prompt ended.
     let ends = Feed<String>()
-    /// One value for each time that a prompt was to ask for the password of an app.
+    /// A value for each time that a prompt was to ask for the password of an app.
     let passwords = Feed<Void>()
     private(set) var last = ""
     /// How many prompts there were.

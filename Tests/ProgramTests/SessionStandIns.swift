@@ -65,7 +65,7 @@ struct Feed<Value: Sendable>: Sendable {
     /// Whether the daemon delays sleep.
     private(set) var isDelayed = false
     private var delay: EventSource?
-    /// Sends the locks; nil: nobody gets one.
+    /// Sends the locks; nil: no caller gets a lock.
     var replies: RawClient?
 
     convenience init(_ bus: PrivateBus) throws { self.init(on: try bus.connect()) }
@@ -154,8 +154,8 @@ struct Feed<Value: Sendable>: Sendable {
         remove(session)
     }
 
-    /// Answers with one of two connected ends: closed everywhere, the lock is gone, and the other
-    /// end knows.
+    /// Answers with an end of a socket pair: once all copies are closed, the lock is gone, and the
+    /// other end knows.
     fileprivate func inhibit(_ call: IncomingCall) throws(TestFailure) {
         guard let replies else { throw TestFailure("no locks are given") }
         var ends: [Int32] = [-1, -1]
@@ -294,15 +294,16 @@ private struct LogindInterface: ServedInterface {
                 return words
             }
             logind.inhibitions.append(words)
-            let answer = Answer<Void>.later { [logind] () throws(DBusError) in
-                await logind.beforeInhibitor?()
-                do throws(TestFailure) {
-                    try logind.inhibit(call)
-                } catch {
-                    throw DBusError(.failed, "\(error)")
+            let answer = Answer<Void>
+                .later { [logind] () throws(DBusError) in
+                    await logind.beforeInhibitor?()
+                    do throws(TestFailure) {
+                        try logind.inhibit(call)
+                    } catch {
+                        throw DBusError(.failed, "\(error)")
+                    }
+                    await never()
                 }
-                await never()
-            }
             call.answer(answer, "") { _, _ throws(DBusError) in }
         }
     }

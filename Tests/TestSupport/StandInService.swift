@@ -109,7 +109,8 @@ package enum Happening: Hashable, Sendable {
         prompts += 1
         let handle = "prompt\(prompts)"
         let key = ["passcode-key": Variant.bytes(passcodeKey.publicKey)]
-        try await proxy(agent).begin(prompt: handle, details: details.merging(key) { own, _ in own })
+        try await proxy(agent)
+            .begin(prompt: handle, details: details.merging(key) { own, _ in own })
         return handle
     }
 
@@ -150,7 +151,8 @@ package enum Happening: Hashable, Sendable {
         do {
             let handle = try await begin([
                 "app-name": .string("localauthctl"), "sandboxed": .bool(false),
-                "pid": .uint32(UInt32(getpid())), "reason": .string(reason), "policy": .uint32(policy), "stage": .string(stage),
+                "pid": .uint32(UInt32(getpid())), "reason": .string(reason),
+                "policy": .uint32(policy), "stage": .string(stage),
                 "user": .string("jo"),
             ])
             for left in [UInt32(2), 1, 0] {

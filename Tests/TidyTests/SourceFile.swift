@@ -38,7 +38,7 @@ struct SourceFile: Sendable {
     /// The elements of the path.
     var folders: [Substring] { path.split(separator: "/") }
 
-    /// The target whose source it is, by the folders below `Sources`; nil for tests and the rest.
+    /// The target of the source, by the folders below `Sources`; nil for tests and the rest.
     var target: String? {
         guard folders.first == "Sources", folders.count > 2 else { return nil }
         switch folders[1] {

@@ -5,7 +5,8 @@ internal import Localization
 /// The program of a caller, as the agent proves it: the agent runs as the user, and may look at
 /// more than the service.
 ///
-/// The name says which program runs, not on whose behalf: any process can start any program.
+/// The name identifies the program that runs, not the program that it acts for: any process can
+/// start any program.
 public struct AskingProgram: Hashable, Sendable {
     /// The file of the program.
     public let path: String
@@ -24,7 +25,7 @@ public struct AskingProgram: Hashable, Sendable {
         self.ancestors = ancestors
     }
 
-    /// Looks a process up; nil when nothing proves which program it runs.
+    /// Looks a process up; nil if its program cannot be proven.
     public init?(pid: UInt32) {
         guard let number = Int32(exactly: pid), number > 0,
             let (program, path) = Self.proven(number)
@@ -61,7 +62,7 @@ public struct AskingProgram: Hashable, Sendable {
         path.split(separator: "/").last.map(String.init) ?? path
     }
 
-    /// Ends before the first process, which starts everything, and before one that hides.
+    /// Stops at process 1, which starts everything, and at a process that cannot be proven.
     private static func ancestors(of pid: Int32) -> [String] {
         var names: [String] = []
         var next = RunningProgram.parent(of: pid)

@@ -2,29 +2,29 @@ public import DBus
 import LocalAuthBus
 import Sealing
 
-/// One prompt that the service asked for.
+/// A prompt that the service asked for.
 @BusActor public final class Prompt {
     /// The service's handle.
     public let handle: String
-    /// What to show.
+    /// The contents to show.
     public let details: PromptDetails
-    /// Whether it is over; what is submitted afterwards goes nowhere.
+    /// Whether the prompt is over; later submissions go nowhere.
     public private(set) var hasEnded = false
 
     /// Whether the app's own password is asked for, and not the password of the login.
     public private(set) var asksApplicationPassword: Bool
 
-    /// What tells the rest of a delay.
+    /// The timer that announces the rest of a delay.
     var countdown: (next: EventSource, end: ContinuousClock.Instant)?
     /// The verifier's key; nil: the prompt takes no password of the login.
     private var passcodeKey: RecipientKey?
-    /// Whether the service has said nothing yet of what was submitted.
+    /// Whether a submission has no answer from the service yet.
     private var isChecking = false
     /// If an answer is lost, the prompt ends at the deadline, which the service reports with End.
     private let service: Authentication1Proxy
     private weak var agent: PromptAgent?
     private var question: EventSource?
-    /// How long after a cancellation the service may take to say that the prompt has ended.
+    /// Time that the service has to end the prompt after a cancellation.
     private static let patience = Duration.seconds(5)
 
     /// A prompt of an agent that sends its answers to `service`.
@@ -63,7 +63,7 @@ import Sealing
         }
     }
 
-    /// End may get lost: who can't cancel what is over would be left with it.
+    /// End may get lost: then the user could never close the prompt.
     private func askWhetherItIsThere() async {
         guard !hasEnded else { return }
         do throws(DBusError) {
@@ -79,7 +79,7 @@ import Sealing
     /// The user confirms a match; only after `confirmationRequired`.
     public func confirm() { if !hasEnded { service.sendSubmitConfirm(prompt: handle) } }
 
-    /// Learns what the service said before the view does.
+    /// Reads a progress report of the service before the view gets it.
     /// - Throws: InvalidArgs for a `passcode-key` that is no key.
     func take(_ progress: PromptProgress, _ detail: [String: Variant]) throws(DBusError) {
         switch progress {
@@ -93,8 +93,8 @@ import Sealing
         isChecking = false
     }
 
-    /// Seals what was typed and sends it: to the verifier, or to the service where the app's own
-    /// password is asked for.
+    /// Seals the typed password and sends it: to the verifier, or an app's own password to the
+    /// service.
     ///
     /// If the service refuses it, the view gets ``PromptProgress/secretRefused``.
     /// - Throws: InvalidArgs when it is empty, Failed when it cannot be sealed.
@@ -134,7 +134,7 @@ import Sealing
         }
     }
 
-    /// Asks again for what the service did not take, unless it has asked for something else.
+    /// Asks again after a refused submission, unless the service has reported progress since.
     private func fail(_ error: DBusError) {
         guard !hasEnded, isChecking else { return }
         isChecking = false

@@ -155,7 +155,7 @@ import Sealing
     }
 
     /// The key that a service published, read once.
-    /// - Throws: what the service answers, and Failed for a value that is no key.
+    /// - Throws: The service's error, and Failed for a value that is no key.
     func sealingKey(of service: String) async throws(DBusError) -> RecipientKey {
         if service == owner, let sealingKey { return sealingKey }
         let keychain = Keychain1Proxy(connection, destination: service, path: Keychain1.path)
@@ -184,7 +184,7 @@ import Sealing
     /// Takes a prompt down that the service does not know.
     func forget(_ prompt: Prompt) { end(prompt.handle, .system) }
 
-    /// Has the view ask once more, and looks whether the service is another one.
+    /// Makes the view ask again, and checks whether the service has a new owner.
     func askAgain(_ prompt: Prompt) {
         view.update(prompt, .secretRefused)
         askNow()

@@ -12,15 +12,15 @@ public struct PromptDetails: Hashable, Sendable {
         case applicationPassword = "application-password"
     }
 
-    /// The name of the app or the program, without quotation marks; empty when nothing proves one.
+    /// The name of the app or the program, without quotation marks; empty without proof.
     public let appName: String
     /// A themed icon's name or a path; empty when there is none.
     public let appIcon: String
-    /// Whether the caller is a sandboxed app, or may be one.
+    /// Whether the caller is, or may be, a sandboxed app.
     public let isSandboxed: Bool
     /// The id of a sandboxed app; empty when it is unknown.
     public let sandboxID: String
-    /// The program of a caller outside sandboxes; nil when it hides what it is.
+    /// The program of a caller outside sandboxes; nil when it cannot be proven.
     public let program: AskingProgram?
     /// The process of the caller; 0 when unknown.
     public let pid: UInt32

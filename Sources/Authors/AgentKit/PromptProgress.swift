@@ -27,7 +27,7 @@ public enum PromptProgress: Hashable, Sendable {
     case passcodeDelayed(seconds: Int)
     /// The app's own password is asked for from now on.
     case applicationPasswordRequired
-    /// The service did not take what was submitted; the prompt itself says so, not the service.
+    /// The service refused a submission; the prompt itself reports this, not the service.
     case secretRefused
     /// It was the user.
     case success

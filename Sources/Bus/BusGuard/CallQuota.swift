@@ -166,7 +166,7 @@ public final class CallQuota {
         return count - 1
     }
 
-    /// The place of one call, from its admission to its answer.
+    /// The place of a call, from its admission to its answer.
     private final class Ticket: CallTicket {
         private let quota: CallQuota
         private let kind: Kind

@@ -1,9 +1,9 @@
 import DBus
 
-/// Connections whose calls wait, in an order that is fair to users: the user who was charged least
-/// comes next.
+/// Connections with waiting calls, in an order that is fair to users: the user with the smallest
+/// charge comes next.
 ///
-/// However many connections and calls a user has, another user waits for one call of each user.
+/// A user waits for a single call of each other user, for any number of connections and calls.
 @BusActor
 struct FairQueue {
     /// Users with waiting connections.
@@ -27,7 +27,7 @@ struct FairQueue {
         user.waiting.append(caller)
     }
 
-    /// Takes the connection whose turn it is out of the queue.
+    /// Removes the next connection from the queue.
     mutating func next() -> Caller? {
         guard !users.isEmpty else { return nil }
         var first = 0

@@ -2,14 +2,15 @@
 enum GuardLimits {
     /// Messages that are read in a row before a waiting call is served.
     static let readsInRow = 256
-    /// Small calls of a connection that may wait whatever else its user has waiting: as many as
-    /// dbus-daemon lets be unanswered on the system bus.
+    /// Small calls of a connection that may wait beside all other calls of its user.
+    ///
+    /// The value is dbus-daemon's limit of unanswered calls on the system bus.
     static let callsOfConnection = 128
     /// Waiting calls of a connection from which on calls without a reply are dropped.
     static let unansweredCalls = 32
     /// A small call.
     static let smallCall = 2048
-    /// Waiting calls of a user, but for those small calls.
+    /// Bytes of a user's waiting calls, without these small calls.
     static let heldOfUser = 4 * 1024 * 1024
 
     /// Sent bytes from which on the bus is asked how many it still has.
@@ -20,6 +21,6 @@ enum GuardLimits {
     static let unreadOfUser = 8 * 1024 * 1024
     /// Unread bytes of all users from which on calls of users with more than ``little`` wait.
     static let unreadOfAll = 64 * 1024 * 1024
-    /// Unread bytes that each user may have whatever the others have.
+    /// Unread bytes that each user may have in any case.
     static let little = 32 * 1024
 }

@@ -2,9 +2,10 @@ import DBus
 
 /// Replies that callers leave unread.
 ///
-/// dbus-daemon charges them to the service, and reads nothing more from it at 127 MiB: two clients
-/// that never read stopped the service for all users. So the bus is asked (`GetConnectionStats`)
-/// how much it still has, and calls of a connection that does not read wait until it has read.
+/// dbus-daemon charges them to the service, and stops reading from it at 127 MiB. Two clients that
+/// never read stopped the service for all users. The guard therefore asks the bus
+/// (`GetConnectionStats`) for unread bytes, and calls of a connection with too many wait until it
+/// has read.
 extension NeighbourGuard {
     /// Whether calls of a connection wait until it, or others, have read.
     func isBlocked(_ caller: Caller) -> Bool {
@@ -107,7 +108,7 @@ extension NeighbourGuard {
         return Int(bytes)
     }
 
-    /// The bus has dropped what was sent to a connection that left.
+    /// Clears the charge of a connection that left: the bus has dropped its messages.
     func forgetUnread(of caller: Caller) {
         unread -= caller.unread
         caller.addUnread(-caller.unread)

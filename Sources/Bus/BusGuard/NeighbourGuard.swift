@@ -1,7 +1,7 @@
 public import DBus
 import Glibc
 
-/// Bounds what neighbours make a service hold, and serves their calls in a fair order.
+/// Bounds the calls and bytes that a service holds for neighbours, and serves in a fair order.
 ///
 /// Each call that expects a reply is answered: with its result, or with `LimitsExceeded` beyond the
 /// bounds. A call without a reply is dropped there.
@@ -17,7 +17,7 @@ public final class NeighbourGuard {
     var callers: [String: Caller] = [:]
     var users: [UInt32: UserShare] = [:]
     var queue = FairQueue()
-    /// Whether the bus tells how much of what was sent it still has.
+    /// Whether the bus reports unread bytes.
     var asksUnread = true
     /// Bytes that were sent to all callers and may be unread.
     var unread = 0
@@ -36,7 +36,7 @@ public final class NeighbourGuard {
         keepSendBufferShort()
     }
 
-    /// Serves calls of one method of a peer before all that wait, until the source is canceled.
+    /// Serves a peer's calls of a method before all waiting calls, until the source is canceled.
     ///
     /// For reports of a part of the service: waiting calls are lost with a connection that leaves.
     public func goesFirst(
@@ -66,7 +66,7 @@ public final class NeighbourGuard {
         return new
     }
 
-    /// Has the kernel keep little of what the bus has not read.
+    /// Makes the kernel keep few bytes that the bus has not read.
     ///
     /// While neighbours keep dbus-daemon busy, it reads about 4 KiB of a connection in 10 to 40 ms:
     /// each byte written for them delays the bytes written later.
@@ -90,13 +90,22 @@ extension NeighbourGuard: CallGuard {
         if caller.user == nil { caller.identify(as: share(of: peer.uid)) }
         if goesFirst(call, of: caller) { return connection.dispatch(call, of: peer) }
         let bytes = Self.bytes(of: call)
-        guard let user = caller.user, call.size != nil,
-            user.held + bytes <= GuardLimits.heldOfUser
-                || bytes <= GuardLimits.smallCall
-                    && caller.backlog.count < GuardLimits.callsOfConnection
-        else { return connection.refuse(call, of: peer) }
-        caller.hold((call, peer, bytes))
+        if call.size != nil, hasRoom(for: bytes, of: caller) {
+            caller.hold(HeldCall(message: call, peer: peer, bytes: bytes))
+        } else if call.expectsReply, isBlocked(caller), let stub = call.withoutArguments() {
+            // A refusal waits as well until its receiver reads.
+            caller.hold(HeldCall(message: stub, peer: peer, bytes: 0, isRefused: true))
+        } else {
+            return connection.refuse(call, of: peer)
+        }
         queue.add(caller)
+    }
+
+    private func hasRoom(for bytes: Int, of caller: Caller) -> Bool {
+        guard let user = caller.user else { return false }
+        return user.held + bytes <= GuardLimits.heldOfUser
+            || bytes <= GuardLimits.smallCall
+                && caller.backlog.count < GuardLimits.callsOfConnection
     }
 
     /// Whether a report goes before all that wait, and not too many reports in a row.
@@ -118,12 +127,16 @@ extension NeighbourGuard: CallGuard {
             return false
         }
         while let caller = queue.next() {
-            guard !isBlocked(caller), let (message, peer, bytes) = caller.takeNext() else {
+            guard !isBlocked(caller), let call = caller.takeNext() else {
                 askAboutUnread(of: caller)
                 continue
             }
-            caller.user?.charged += bytes
-            connection.dispatch(message, of: peer)
+            caller.user?.charged += call.bytes
+            if call.isRefused {
+                connection.refuse(call.message, of: call.peer)
+            } else {
+                connection.dispatch(call.message, of: call.peer)
+            }
             if !caller.backlog.isEmpty { queue.add(caller) }
             return true
         }
@@ -142,6 +155,14 @@ extension NeighbourGuard: CallGuard {
             sweep()
             throw error
         }
+    }
+
+    package func mayReceive(_ bytes: Int, _ name: String) -> Bool {
+        guard bytes > GuardLimits.little, let caller = callers[name] else { return true }
+        // Calls that began when the connection had read get a little more than new calls.
+        return caller.unread < 2 * GuardLimits.unreadOfConnection
+            && (caller.user?.unread ?? 0) + bytes <= 3 * GuardLimits.unreadOfUser
+            && unread + bytes <= GuardLimits.unreadOfAll
     }
 
     package func sent(_ bytes: Int, to name: String?) {

@@ -1,8 +1,8 @@
 import DBus
 
-/// The calls and messages that all connections of one user make the service hold.
+/// The calls and messages that the service holds for all connections of a user.
 ///
-/// A user has as many connections as the bus allows, so that a bound for each connection is none.
+/// A user may open as many connections as the bus allows, so a bound for each is not enough.
 @BusActor
 final class UserShare {
     /// Connections with calls that wait for their turn, in the order of their turns.
@@ -15,12 +15,19 @@ final class UserShare {
     var charged = 0
 }
 
-/// One connection that calls the service.
+/// A call that waits for its turn.
+struct HeldCall {
+    let message: Message
+    let peer: Peer
+    /// The bytes that it counts for.
+    let bytes: Int
+    /// Whether its turn brings a refusal.
+    var isRefused = false
+}
+
+/// A connection that calls the service.
 @BusActor
 final class Caller {
-    /// A call that waits, and the bytes that it counts for.
-    typealias HeldCall = (message: Message, peer: Peer, bytes: Int)
-
     let name: String
     /// Nil until the bus has said which user it is.
     var user: UserShare?
@@ -36,7 +43,7 @@ final class Caller {
     var refusals = 0
     /// Whether it is in the queue.
     var isQueued = false
-    /// Methods whose calls go before all that wait, and how many parts of the service asked for it.
+    /// Methods served before all waiting calls, with the number of parts of the service that ask.
     var first: [String: Int] = [:]
 
     init(_ name: String) { self.name = name }
@@ -53,7 +60,7 @@ final class Caller {
         return call
     }
 
-    /// Adds sent bytes, or takes read ones away.
+    /// Adds sent bytes, or subtracts read bytes.
     func addUnread(_ bytes: Int) {
         unread += bytes
         user?.unread += bytes

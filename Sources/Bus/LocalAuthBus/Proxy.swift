@@ -6,7 +6,7 @@ public protocol BusInterface: Sendable {
     static var interface: String { get }
 }
 
-/// Calls one interface of one object on the bus.
+/// Calls an interface of an object on the bus.
 @BusActor
 public struct Proxy<Interface: BusInterface>: Sendable {
     /// The connection that the calls go over.
@@ -16,7 +16,7 @@ public struct Proxy<Interface: BusInterface>: Sendable {
     /// The object that the calls go to.
     public let path: ObjectPath
 
-    /// Makes the proxy of an object; nothing is sent.
+    /// Makes the proxy of an object without sending a message.
     public init(_ connection: Connection, destination: String, path: ObjectPath) {
         self.connection = connection
         self.destination = destination
@@ -131,8 +131,8 @@ public struct Proxy<Interface: BusInterface>: Sendable {
 
     /// Calls `body` when properties have changed, with the new values of some.
     ///
-    /// The sender is a unique name; where it is left out, `destination` must be one. Without
-    /// `broadcast` only signals that are sent to this connection by name are heard.
+    /// The sender is a unique name; where it is left out, `destination` must be a unique name.
+    /// Without `broadcast` only signals that are sent to this connection by name are heard.
     public func onPropertiesChanged(
         sender: String? = nil,
         broadcast: Bool = true,
@@ -148,7 +148,7 @@ public struct Proxy<Interface: BusInterface>: Sendable {
     }
 }
 
-/// Sends the signals of one interface from one object.
+/// Sends the signals of an interface from an object.
 @BusActor
 public struct Signals<Interface: BusInterface> {
     private let connection: Connection

@@ -1,7 +1,7 @@
 import Crypto
 internal import FoundationEssentials
 
-/// The use of a sealed value: a value that is sealed for one use opens for no other.
+/// The use of a sealed value: a value opens only for the use that it is sealed for.
 public enum SealingPurpose: String, Sendable {
     /// A secret between a caller and the daemon, bound to the caller's unique bus name.
     case keychain = "org.localauth.Keychain1"
@@ -11,7 +11,7 @@ public enum SealingPurpose: String, Sendable {
     fileprivate var info: Data { Data(rawValue.utf8) }
 }
 
-/// The sealing of secrets on the bus (L32): HPKE (RFC 9180), base mode, one message.
+/// The sealing of secrets on the bus (L32): HPKE (RFC 9180), base mode, single-shot.
 ///
 /// A sealed value is the encapsulated key (32 bytes), then the ciphertext with its tag.
 enum SealingSuite {
@@ -106,6 +106,7 @@ public struct RecipientKey: Sendable {
     ///   - secret: The bytes, which may be none.
     ///   - purpose: The only use that the value opens for.
     ///   - holder: The bus name or the handle that the value is bound to.
+    /// - Returns: The sealed value.
     public func seal(
         _ secret: [UInt8],
         for purpose: SealingPurpose,

@@ -54,7 +54,7 @@ package func wipe(_ bytes: inout Data) {
     bytes.withUnsafeMutableBytes { overwrite($0) }
 }
 
-// SAFETY: the caller owns the bytes, and nothing keeps the pointer after the call.
+// SAFETY: the caller owns the bytes, and no code keeps the pointer after the call.
 private func overwrite(_ buffer: UnsafeMutableRawBufferPointer) {
     if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
 }

@@ -6,9 +6,9 @@ package import Sealing
 extension RemoteService {
     /// The largest secret of the keychain, in bytes.
     package nonisolated static let secretLimit = 65_536
-    /// The option of a call whose secret is sealed.
+    /// The option of a call with a sealed secret.
     package static let sealed: [String: Variant] = ["sealed": .bool(true)]
-    /// The option of a call whose reply is a secret: the service seals the reply to this process.
+    /// The option of a call that returns a secret: the service seals the reply to this process.
     package static let sealingReply: [String: Variant] = ["seal-to": .bytes(ownKey.publicKey)]
 
     private static let ownKey = SealingKey()

@@ -5,7 +5,7 @@ enum CredentialKind: Int32 {
     case applicationPassword = 0
     case smartCardPIN = -3
 
-    /// - Throws: InvalidArgs for a type that isn't one.
+    /// - Throws: InvalidArgs for an unknown type.
     init(_ raw: Int32) throws(DBusError) {
         guard let kind = CredentialKind(rawValue: raw) else {
             throw .invalid("credential type \(raw) is neither 0 nor -3")

@@ -119,7 +119,7 @@ extension Evaluations {
         }
     }
 
-    /// Sends Begin: what is sent to the agent later comes behind it.
+    /// Sends Begin: later messages to the agent arrive after it.
     private func startBegin(
         _ prompt: PendingEvaluation.Prompt,
         _ details: [String: Variant]
@@ -166,9 +166,9 @@ extension Evaluations {
         password: [UInt8],
         isSealed: Bool,
         to handle: String,
-        by peer: Peer
+        of call: IncomingCall
     ) throws(DBusError) {
-        let id = try evaluation(shownIn: handle, by: peer)
+        let id = try evaluation(shownIn: handle, by: call.peer)
         guard engine.takesPassword(id) else {
             throw .invalid("this prompt does not ask for the app's own password")
         }
@@ -176,7 +176,7 @@ extension Evaluations {
             password,
             isSealed: isSealed,
             with: sealingKey,
-            from: peer,
+            from: call,
             refusal: .invalidArgs
         )
         pending[id]?.prompt?.password = secret

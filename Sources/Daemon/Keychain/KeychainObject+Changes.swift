@@ -103,16 +103,34 @@ extension KeychainObject {
 
     /// Has a key go with the connection that had it made.
     func bind(_ id: String, to peer: Peer) {
+        // The sandbox of a process that has ended cannot be looked up.
+        let sandbox = evaluations.clients[peer].sandbox
+        let app = sandbox.isSandboxed ? sandbox.id : nil
         temporary.add(id, of: peer) { ids in
             guard !ids.isEmpty else { return }
             onLoop {
                 _ = try? await self.audited(.itemDeleted, .delete, by: peer) {
                     $0 ?? ids
                 } _: { () throws(DBusError) in
-                    try await self.delete(ids, as: peer)
+                    try await self.deleteTemporary(ids, of: peer.uid, in: app)
                 }
             }
         }
+    }
+
+    private func deleteTemporary(
+        _ ids: [String],
+        of uid: UInt32,
+        in app: String?
+    ) async throws(DBusError) -> [String] {
+        let deleted = try await longTurn(of: uid, in: app) {
+            keychain, caller throws(KeychainError) in
+            try await keychain.run { store throws(KeychainError) in
+                try store.delete(ids, caller: caller)
+            }
+        }
+        temporary.forget(deleted)
+        return deleted
     }
 
     /// Gives an item its primary key; one that has it, and is gone by now, is not in the way.

@@ -54,7 +54,8 @@ extension KeychainObject {
         _ changes: [String: Variant],
         by peer: Peer
     ) throws(DBusError) {
-        guard let group = changes["agrp"]?.asString, case .text(let old) = item.allAttributes["agrp"],
+        guard let group = changes["agrp"]?.asString,
+            case .text(let old) = item.allAttributes["agrp"],
             old != group
         else { return }
         try Self.checkOutside(["agrp": .string(old)])
@@ -72,7 +73,9 @@ extension KeychainObject {
 
     private static func checkOutside(_ attributes: [String: Variant]) throws(DBusError) {
         guard attributes["agrp"]?.asString?.hasPrefix(Sandbox.groupPrefix) != true else {
-            throw .denied("access groups that begin with \(Sandbox.groupPrefix) are for sandboxed apps")
+            throw .denied(
+                "access groups that begin with \(Sandbox.groupPrefix) are for sandboxed apps"
+            )
         }
     }
 }

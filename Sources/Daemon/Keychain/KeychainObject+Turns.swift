@@ -4,7 +4,7 @@ import KeychainStore
 
 /// Turns with the keychain: whose items, and whether they are still there.
 extension KeychainObject {
-    /// Has one turn with the keychain, with the enrolment that is known when it begins.
+    /// Has a turn with the keychain, with the enrolment that is known when it begins.
     ///
     /// The caller is made in the turn of the loop that hands the call over, after any wait, and the
     /// keychain takes calls in order: but for a search, which goes on with the caller that it began
@@ -25,10 +25,18 @@ extension KeychainObject {
         as peer: Peer,
         _ body: @Sendable (Keychain, Caller) async throws(KeychainError) -> Result
     ) async throws(DBusError) -> Result {
-        let keychain = try keychain
-        let uid = peer.uid
         // Each method of a sandboxed caller without an id is refused here at the latest.
         let app = try accessGroup(of: peer) == nil ? nil : evaluations.clients[peer].sandbox.id
+        return try await longTurn(of: peer.uid, in: app, body)
+    }
+
+    /// The same for a user's app; nil: outside sandboxes.
+    func longTurn<Result: Sendable>(
+        of uid: UInt32,
+        in app: String?,
+        _ body: @Sendable (Keychain, Caller) async throws(KeychainError) -> Result
+    ) async throws(DBusError) -> Result {
+        let keychain = try keychain
         try await turns.begin(of: uid)
         defer { turns.end(of: uid) }
         do throws(KeychainError) {

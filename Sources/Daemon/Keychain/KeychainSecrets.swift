@@ -13,14 +13,21 @@ enum GivenSecret {
         _ bytes: [UInt8],
         isSealed: Bool,
         with key: SealingKey,
-        from peer: Peer,
+        from call: IncomingCall,
         refusal: DBusError.Name
     ) throws(DBusError) -> SecretBytes {
         let limit = KeychainStore.secretLimit + (isSealed ? SealingKey.overhead : 0)
         guard bytes.count <= limit else { throw .exceeded("the secret is over 64 KiB") }
-        guard isSealed else { return SecretBytes(bytes) }
-        guard let secret = key.open(bytes, for: .keychain, of: peer.name) else {
-            throw DBusError(refusal, "The sealed value does not open: is it for another caller or key?")
+        guard isSealed else {
+            let secret = SecretBytes(bytes)
+            call.keep(secret)
+            return secret
+        }
+        guard let secret = key.open(bytes, for: .keychain, of: call.peer.name) else {
+            throw DBusError(
+                refusal,
+                "The sealed value does not open: is it for another caller or key?"
+            )
         }
         return secret
     }
@@ -29,14 +36,14 @@ enum GivenSecret {
 /// The form in which a caller wants a secret: plain, or sealed to its key.
 struct SecretReply: Sendable {
     private let key: RecipientKey?
-    private let name: String
+    private let call: IncomingCall
 
     /// Reads the option `seal-to`.
     ///
     /// - Throws: InvalidArgs for a wrong type, Parameter for bytes that are no key.
     @BusActor
     init(_ options: [String: Variant], of call: IncomingCall) throws(DBusError) {
-        name = call.peer.name
+        self.call = call
         guard let bytes = try OptionReader(options).value("seal-to", \.asBytes) else {
             key = nil
             return
@@ -48,9 +55,13 @@ struct SecretReply: Sendable {
     }
 
     /// Returns the bytes of the reply.
+    @BusActor
     func bytes(of secret: SecretBytes) throws(DBusError) -> [UInt8] {
-        guard let key else { return secret.use { $0 } }
-        guard let sealed = key.seal(secret, for: .keychain, of: name) else {
+        guard let key else {
+            call.keep(secret)
+            return secret.use { $0 }
+        }
+        guard let sealed = key.seal(secret, for: .keychain, of: call.peer.name) else {
             throw DBusError(.failed, "The secret cannot be sealed.")
         }
         return sealed

@@ -177,7 +177,7 @@ final class AuthenticationObject: Authentication1Service {
                 password: password,
                 isSealed: isSealed,
                 to: prompt,
-                by: call.peer
+                of: call
             )
         )
     }

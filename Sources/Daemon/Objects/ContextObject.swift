@@ -265,7 +265,7 @@ final class ContextObject: Context1Service {
             secret,
             isSealed: try OptionReader(options).value("sealed", \.asBool) ?? false,
             with: evaluations.sealingKey,
-            from: call.peer,
+            from: call,
             refusal: .invalidArgs
         )
         guard !isInvalid else { return .now(false) }

@@ -63,7 +63,7 @@ final class KeychainObject: Keychain1Service {
             secret,
             isSealed: try OptionReader(options).value("sealed", \.asBool) ?? false,
             with: evaluations.sealingKey,
-            from: call.peer,
+            from: call,
             refusal: .keychainParameter
         )
     }

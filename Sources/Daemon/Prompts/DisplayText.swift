@@ -30,7 +30,7 @@ enum DisplayText {
         return result.contains { !isBlank($0) } ? String(result) : ""
     }
 
-    /// A sensor's words about a fault, fit to be shown; nil: nothing that a person could read.
+    /// A sensor's words about a fault, cleaned for display; nil: no readable text.
     static func reason(_ text: String) -> String? {
         let reason = cleaned(text, limit: reasonLimit)
         return reason.isEmpty ? nil : reason
@@ -52,7 +52,7 @@ enum DisplayText {
     }
 
     private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
-        // The Braille blank is a symbol that shows nothing.
+        // The Braille blank is a symbol without a visible dot.
         scalar.properties.generalCategory == .spaceSeparator || scalar.value == 0x2800
             || isMark(scalar)
     }

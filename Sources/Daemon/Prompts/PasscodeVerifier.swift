@@ -6,10 +6,10 @@ import Linux
 import LocalAuthBus
 import Sealing
 
-/// What is known of a user's passcode.
+/// The known state of a user's passcode.
 enum PasscodeState: Equatable, Sendable {
     case set
-    /// None can be given now, but it may be the same one again, as with an account that is locked.
+    /// The passcode cannot be given now, as with a locked account, but it may come back unchanged.
     case withheld
     /// There is none any more.
     case removed
@@ -20,7 +20,7 @@ enum PasscodeState: Equatable, Sendable {
 /// The daemon passes a sealed passcode on, and hears yes or no.
 @BusActor
 final class PasscodeVerifier {
-    /// How long it may take to say whether a passcode is set.
+    /// Time limit of the question whether a passcode is set.
     static let patience = Duration.seconds(10)
     /// Longer than it takes until a check has its turn and PAM its deadline.
     var longestVerify = Duration.seconds(100)
@@ -29,7 +29,7 @@ final class PasscodeVerifier {
 
     private struct Answer {
         let state: PasscodeState
-        /// Of the shadow file, before the question.
+        /// The state of the shadow file before the question.
         let stamp: FileStamp?
     }
 
@@ -46,7 +46,7 @@ final class PasscodeVerifier {
     /// `found` is called when a user's passcode is found to be another way than it was.
     ///
     /// On the system bus root alone may be the verifier: it can read every passcode. While it
-    /// sleeps, `shadowFile` shows changes; nil: nothing does.
+    /// sleeps, `shadowFile` shows changes; nil: changes stay unseen.
     init(
         connection: Connection,
         lanes: CallBudget,
@@ -79,7 +79,7 @@ final class PasscodeVerifier {
         Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
     }
 
-    /// Reads the public key; a verifier without one is no verifier.
+    /// Reads the public key; a verifier must have a key.
     private func readKey(of owner: String) async -> Bool {
         let key = try? await lanes.run(.questions, for: CallBudget.service) {
             () throws(DBusError) in
@@ -92,7 +92,7 @@ final class PasscodeVerifier {
                 timeout: Self.patience
             )
         }
-        guard let key, RecipientKey(key) != nil else { return false }
+        guard service.holder == owner, let key, RecipientKey(key) != nil else { return false }
         sealingKey = key
         return true
     }
@@ -114,7 +114,7 @@ final class PasscodeVerifier {
 
     private var stamp: FileStamp? { shadowFile.flatMap { FileStamp(of: $0) } }
 
-    /// Returns the cached answer, or asks; callers share one question.
+    /// Returns the cached answer, or asks; callers share a question.
     func findOut(_ uid: UInt32) async -> PasscodeFact {
         if let told = told(of: uid) { return told }
         await answers.join(uid)
@@ -122,8 +122,9 @@ final class PasscodeVerifier {
         return await passcode(of: uid)
     }
 
-    /// Asks behind an answer, at most once a second: the signal of a change may get lost, and the
-    /// verifier can't watch every source of users.
+    /// Refreshes an answer in the background, at most once a second.
+    ///
+    /// Signals may get lost, and the verifier can't watch every source of users.
     func askBehind(_ uid: UInt32, at now: Instant) {
         answers.refreshInBackground(uid, at: now)
     }
@@ -145,7 +146,7 @@ final class PasscodeVerifier {
 
     private func ask(_ uid: UInt32, isAgain: Bool = false) async -> Answer? {
         let (stamp, before) = (stamp, answers.last(uid)?.state)
-        // The bus is asked at the same time whether it still is the owner.
+        // Meanwhile the bus is asked whether the owner is unchanged.
         var isFoundOut = true
         let known = self.owner
         let question = known == nil ? nil : onLoop { isFoundOut = await self.service.revalidate() }
@@ -162,7 +163,7 @@ final class PasscodeVerifier {
         }
         if said == nil { await service.revalidate() }
         guard self.owner == owner else {
-            // It was leaving when the question came: the next one says.
+            // The verifier was exiting when the question came: its successor answers.
             return isAgain ? nil : await ask(uid, isAgain: true)
         }
         guard let said else { return nil }
@@ -170,8 +171,9 @@ final class PasscodeVerifier {
         return Answer(state: said, stamp: stamp)
     }
 
-    /// Only a verifier that says so has a passcode count as removed: where it can't be asked, or
-    /// doesn't know the question, nothing is deleted.
+    /// A passcode counts as removed only if the verifier says so.
+    ///
+    /// If the verifier can't be asked, or doesn't know the question, no item is deleted.
     private func state(of uid: UInt32, _ proxy: Passcode1Proxy) async -> PasscodeState? {
         try? await lanes.run(.questions, for: uid) { () throws(DBusError) in
             if try await proxy.isSet(uid: uid, timeout: Self.patience) { return .set }
@@ -185,8 +187,8 @@ final class PasscodeVerifier {
 
     /// Has a sealed passcode verified.
     ///
-    /// Only a verifier that says so itself said nothing about the passcode; where its answer is
-    /// lost, it may have been wrong.
+    /// If the verifier itself reports an error, it gave no verdict. If its answer is lost, the
+    /// passcode may have been wrong.
     func verify(uid: UInt32, prompt: String, sealed: [UInt8]) async -> PasscodeVerdict {
         await verify(uid, prompt, sealed, isAgain: false)
     }
@@ -212,7 +214,7 @@ final class PasscodeVerifier {
             guard self.owner == owner else { return .lost }
             return isCorrect ? .correct : .wrong
         } catch {
-            // It was leaving, and has asked nothing: the next one verifies.
+            // The verifier was exiting and did not read the passcode: its successor verifies.
             let isUnread = [.passcodeCanceled, .serviceUnknown, .nameHasNoOwner]
                 .contains(error.name)
             if isUnread, !isAgain, await service.revalidate(), self.owner != owner {
@@ -237,9 +239,15 @@ extension PasscodeVerifier: SupervisedServiceUser {
             return .notStarting(reason: "It has no key to seal passwords to.")
         }
         // The bus takes this before any question, so that changes after an answer are heard.
-        changes = proxy(owner).onChanged { [weak self] uid in
-            if uid == .max { self?.answers.markAllStale() } else { self?.answers.markStale(uid) }
-        }
+        changes?.cancel()
+        changes = proxy(owner)
+            .onChanged { [weak self] uid in
+                if uid == .max {
+                    self?.answers.markAllStale()
+                } else {
+                    self?.answers.markStale(uid)
+                }
+            }
         return nil
     }
 

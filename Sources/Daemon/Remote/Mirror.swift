@@ -5,8 +5,8 @@ import DBus
 /// Answers of another process, by user or by name, each with its freshness (L11b).
 ///
 /// A signal that something changed makes an answer stale. Signals can be lost: so an answer is
-/// refreshed behind its use, at most once a second, and revalidated before a decision. Callers that
-/// want the same answer share one question, and never get an answer that is older than their call.
+/// refreshed behind its use, at most once a second, and revalidated before a decision. Callers
+/// share a question about a key, and never get an answer that is older than their call.
 @BusActor
 final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     /// The most keys with an answer; the key that was asked about longest ago makes room.
@@ -46,7 +46,7 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     /// Returns the last answer, fresh or stale.
     func last(_ key: Key) -> Value? { entries[key]?.value }
 
-    /// Whether nothing was heard since the last question that makes its answer stale.
+    /// Whether no signal since the last question has made its answer stale.
     func isFresh(_ key: Key) -> Bool { entries[key]?.isFresh == true }
 
     /// Returns the last answer if it is fresh.
@@ -59,7 +59,7 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
 
     // MARK: Asking
 
-    /// Asks, whatever is cached.
+    /// Asks anew, even if an answer is cached.
     @discardableResult func revalidate(_ key: Key) async -> Value? {
         await lookUps.share(key) { await self.question(key) }
     }

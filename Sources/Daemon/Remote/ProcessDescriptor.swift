@@ -5,7 +5,7 @@ import Linux
 
 /// A descriptor of a process that can't come to mean another process.
 enum ProcessDescriptor {
-    /// - Throws: InvalidArgs when there is no such process.
+    /// - Throws: InvalidArgs when the process does not exist.
     static func open(_ pid: Int32) throws(DBusError) -> OwnedDescriptor {
         let descriptor = pidfd_open(pid, 0)
         guard descriptor >= 0 else { throw .invalid("there is no process \(pid)") }

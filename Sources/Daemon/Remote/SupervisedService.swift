@@ -5,24 +5,24 @@ import Linux
 
 /// Why a helper process can't be called.
 enum HelperAbsence: Hashable, Sendable {
-    /// Nobody owns its name, and the bus can't start it.
+    /// The helper's name has no owner, and the bus can't start the helper.
     case notInstalled
     /// The owner of its name may not be the helper.
     case untrusted(user: String)
-    /// It is being started, for longer than callers wait.
+    /// The start takes longer than callers wait.
     case starting
-    /// Its start failed.
+    /// The start failed.
     case notStarting(reason: String)
-    /// It failed so often that it is left alone for longer than callers wait.
+    /// After repeated failures, the back-off is longer than callers wait.
     case resting
 }
 
 /// The user of a supervised process, which learns of its owners.
 @BusActor
 protocol SupervisedServiceUser: AnyObject {
-    /// Another process owns the name, or none: answers of the former one count no more.
+    /// Another process owns the name, or no process: answers of the former owner are void.
     func ownerReplaced(by owner: String?)
-    /// Prepares a trusted owner; nil: it can be called, else why not.
+    /// Prepares a trusted owner; nil: calls can be made, otherwise the cause.
     func prepare(_ owner: String) async -> HelperAbsence?
     /// The owner has ended: because it was idle, or by a fault.
     func ownerEnded(isIdle: Bool)
@@ -32,14 +32,14 @@ protocol SupervisedServiceUser: AnyObject {
 /// and its back-off.
 @BusActor
 final class SupervisedService {
-    /// How long a call waits for a start, and for the end of a pause after a fault.
+    /// Time that a call waits for a start, and for the end of a pause after a fault.
     static let startPatience = Duration.seconds(20)
-    /// How long the bus may take to start it.
+    /// Time limit of a start by the bus.
     static let longestStart = Duration.seconds(30)
 
     /// The unique name of the trusted process; nil: none is there.
     private(set) var owner: String?
-    /// Why the last call found no process; nil: it found one.
+    /// Why the last call found no process; nil: the call found a process.
     private(set) var absence: HelperAbsence?
     /// Whether the last process ended because it was idle.
     private(set) var isAsleep = false
@@ -50,14 +50,15 @@ final class SupervisedService {
     private let connection: Connection
     private let trusted: Set<UInt32>
     /// The owner of the name, trusted or not yet.
-    private var holder: String?
+    private(set) var holder: String?
+    private var identification: (owner: String, task: Task<Void, Never>)?
     private var process: OwnedDescriptor?
     private var isStarting = false
     private var startedAt = Instant(nanoseconds: 0)
     private var restsUntil = Instant(nanoseconds: 0)
     private let arrivals = ConditionVariable()
 
-    /// Supervises the owner of a bus name, if it runs as one of the trusted users.
+    /// Supervises the owner of a bus name, if it runs as a trusted user.
     init(_ name: String, on connection: Connection, trusted: Set<UInt32>) {
         self.name = name
         self.connection = connection
@@ -74,7 +75,7 @@ final class SupervisedService {
 
     /// Returns the trusted process, started first if it isn't there.
     ///
-    /// Callers share one start. A start that takes long is not waited for, but goes on.
+    /// Callers share a start. A start that takes long is not waited for, but goes on.
     func currentOwner() async -> String? {
         guard await revalidate() else { return nil }
         if let owner { return owner }
@@ -110,7 +111,7 @@ final class SupervisedService {
 
     // MARK: Owners
 
-    /// Takes another owner at once; nil: it is the same one.
+    /// Takes another owner at once; nil: the owner is unchanged.
     private func replace(by owner: String?) -> (name: String?, process: OwnedDescriptor?)? {
         guard owner != holder else { return nil }
         let departed = (self.owner, process)
@@ -135,7 +136,18 @@ final class SupervisedService {
         }
     }
 
+    /// Identifies an owner; a signal and a start may both ask for that.
     private func identify(_ owner: String) async {
+        if let identification, identification.owner == owner {
+            return await identification.task.value
+        }
+        let task = onLoop { await self.examine(owner) }
+        identification = (owner, task)
+        await task.value
+        if identification?.owner == owner { identification = nil }
+    }
+
+    private func examine(_ owner: String) async {
         guard let peer = try? await connection.peer(named: owner), holder == owner else { return }
         guard trusted.contains(peer.uid) else {
             absence = .untrusted(user: UserName.of(peer.uid))

@@ -250,7 +250,7 @@ final class Logind {
                 continuation.resume(returning: taken)
             }
         }
-        // The machine may be going to sleep by now: it would wait for this one.
+        // The machine may be going to sleep by now: it would wait for this inhibitor.
         guard self.owner == owner, delaysSleep else { return }
         inhibitor = taken
     }

@@ -38,7 +38,7 @@ enum Sandbox: Hashable, Sendable {
 
 /// The ids of Flatpak and Snap in control groups and labels (contract 5).
 enum SandboxID {
-    /// The one id that they show; nil: none, or different ones.
+    /// The id in groups and labels; nil: no id, or different ids.
     static func find(groups: [String], labels: [String]) -> String? {
         let units = groups.flatMap { $0.split(separator: "/").dropFirst().map(String.init) }
         let found = Set(units.compactMap(inUnit) + labels.compactMap(inLabel))
@@ -64,7 +64,7 @@ enum SandboxID {
         return String(label.dropFirst("snap.".count).prefix { $0 != "." })
     }
 
-    /// Undoes systemd's escapes of unit names, such as `\\x2d`.
+    /// Undoes systemd's escapes of unit names, for example `\\x2d`.
     private static func unescaped(_ name: Substring) -> String {
         var result: [UInt8] = []
         var rest = Array(name.utf8)[...]

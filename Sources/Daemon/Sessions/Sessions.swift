@@ -50,7 +50,8 @@ final class Sessions {
     private let callerLookUps = SharedLookUps<Caller, Spot?>()
     private lazy var lid = Mirror<Bool, Void> { [unowned self] _ in await lookAtLid() }
     let logoutLookUps = SharedLookUps<UInt32, Void>()
-    /// Whether the login manager said what signals about a user's sessions may have missed.
+    /// Whether the login manager reported changes of a user's sessions that signals may have
+    /// missed.
     private lazy var catchUps = Mirror<UInt32, Bool> { [unowned self] uid in
         await lookAgain(uid)
     }

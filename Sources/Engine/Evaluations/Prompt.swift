@@ -1,8 +1,8 @@
 /// The prompt of an evaluation: what it has proved, and what it asks for now.
 struct Prompt: Hashable, Sendable {
-    /// What is done with a submitted passcode or password.
+    /// The state of a submitted passcode or password.
     enum Channel: Hashable, Sendable {
-        /// One may be submitted.
+        /// A passcode or password may be submitted.
         case idle
         /// A passcode waits until another one of the same user is verified.
         case waiting
@@ -222,13 +222,13 @@ struct Prompt: Hashable, Sendable {
         proving { if case .passcode = $0.entry { $0.entry = .passcode(.asked) } }
     }
 
-    /// A passcode was submitted where one is taken; it waits while another of its user is verified.
+    /// A passcode was submitted in its stage; it waits while another of its user is verified.
     mutating func offerPasscode(isBusy: Bool) -> Channel {
         channel = isBusy ? .waiting : .verifying
         return channel
     }
 
-    /// The app's own password was submitted where one is taken.
+    /// The app's own password was submitted in its stage.
     mutating func offerPassword() { channel = .trying }
 
     /// The turn of the passcode that waits has come; false: it is of no use any more.

@@ -19,7 +19,7 @@ public enum Effect: Hashable, Sendable {
     /// Answer the sensor that told of this failed attempt, however often it did.
     case answerMismatch(OperationID, attempt: UInt32, MismatchAnswer)
     /// Have the submitted passcode verified, then say `passcodeVerified`, even if the evaluation
-    /// has ended by then: a wrong passcode counts all the same.
+    /// has ended by then: a wrong passcode counts in any case.
     case verifyPasscode(EvaluationID)
     /// Try the submitted password as the app's own, then say `passwordTried`.
     case takePassword(EvaluationID)

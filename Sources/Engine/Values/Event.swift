@@ -99,13 +99,13 @@ public enum Interruption: Hashable, Sendable {
 
 /// Why a decision does not count.
 public enum RevalidationFailure: Hashable, Sendable {
-    /// The login manager did not say whether the session is still the same.
+    /// The login manager did not say whether the session is unchanged.
     case loginManagerSilent
     /// The template that matched is not enrolled any more.
     case templateRemoved
 }
 
-/// The verifier's answer about one passcode.
+/// The verifier's answer about a passcode.
 public enum PasscodeVerdict: Hashable, Sendable {
     /// It is the passcode.
     case correct

@@ -1,6 +1,6 @@
 /// The cause for which a password is asked for, or has to be given before biometry.
 public struct PasscodeCause: Hashable, Sendable {
-    /// A word of the contract: no word from outside becomes one.
+    /// A word of the contract, never a word from outside.
     public enum Word: String, Sendable, CaseIterable {
         /// A boot or a logout (L11).
         case boot
@@ -54,8 +54,8 @@ public struct PasscodeCause: Hashable, Sendable {
         self.text = text
     }
 
-    /// Whether another requirement replaces this one: an administrator's replaces a program's, and
-    /// an administrator's earlier one.
+    /// Whether another requirement replaces this requirement: an administrator's replaces a
+    /// program's, and an administrator's earlier requirement.
     func givesWay(to other: PasscodeCause) -> Bool {
         other.word == .remote && (word == .program || word == .remote) && other != self
     }

@@ -8,9 +8,9 @@ import Sealing
 enum KeptKey {
     private static let name = "sealing-key"
 
-    /// The key in the runtime directory, or a new one that is kept there.
+    /// The key in the runtime directory, or a new key that is kept there.
     ///
-    /// Without a directory the key lives as long as the process: prompts are told the next one.
+    /// Without a directory the key lives as long as the process: prompts are told the next key.
     static func find(in directory: String?) -> SealingKey {
         guard let path = directory.map({ "\($0)/\(name)" }) else { return SealingKey() }
         if let bytes = SmallFile.read(path, limit: 64), let key = SealingKey(SecretBytes(bytes)) {

@@ -3,7 +3,7 @@ import CPAM
 import Glibc
 import Sealing
 
-/// One check of a passcode, in the child process: opens it, asks PAM, overwrites it.
+/// A check of a passcode, in the child process: opens it, asks PAM, overwrites it.
 ///
 /// Only authentication is asked for. Whether an account may log in (`pam_acct_mgmt`) was decided
 /// when the session began, and whoever opens a new one asks it there.
@@ -81,7 +81,7 @@ struct PasscodeCheck {
         }
     }
 
-    // SAFETY: the passcode stays in one buffer that is wiped; an array could be copied.
+    // SAFETY: the passcode stays in a single buffer that is wiped; an array could be copied.
     private static func copy(
         _ secret: SecretBytes,
         to buffer: UnsafeMutableBufferPointer<CChar>

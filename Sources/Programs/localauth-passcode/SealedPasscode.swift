@@ -38,7 +38,8 @@ struct SealedPasscode: Sendable {
             guard got > 0 else { break }
             count += got
         }
-        guard count > keySize + 2, let key = SealingKey(SecretBytes(Array(bytes[..<keySize]))) else {
+        guard count > keySize + 2, let key = SealingKey(SecretBytes(Array(bytes[..<keySize])))
+        else {
             return nil
         }
         let start = keySize + 2 + Int(bytes[keySize]) * 256 + Int(bytes[keySize + 1])

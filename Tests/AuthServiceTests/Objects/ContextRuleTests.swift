@@ -17,8 +17,7 @@ struct ContextRuleTests {
             try await context.setLocalizedReason("c")
             try await context.setReuseDuration(4)
             try await context.setMaxBiometryFailures(5)
-            let secret = Array("word".utf8)
-            #expect(try await context.setCredential(credentialType: 0, secret: secret, options: [:]))
+            #expect(try await context.setPassword("word"))
             #expect(try await bench.canEvaluateCode(context) == 0)
             let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
             let operation = try await sensor.operation()
@@ -41,7 +40,7 @@ struct ContextRuleTests {
                     options: [:]
                 )
             }
-            #expect(try await !context.setCredential(credentialType: 0, secret: secret, options: [:]))
+            #expect(try await !context.setPassword("word"))
             #expect(try await !context.isCredentialSet(credentialType: 0))
             #expect(try await context.localizedFallbackTitle() == "")
             #expect(try await context.localizedCancelTitle() == "")
@@ -175,7 +174,6 @@ struct ContextRuleTests {
             let own = try await bench.context(on: person.connection)
             #expect(try await own.successDuration() == 600)
             let app = try person.app(bench.bus)
-            let secret = Array("word".utf8)
             for connection in [app, bench.client] {
                 let seen = Context1Proxy(
                     connection,
@@ -184,9 +182,7 @@ struct ContextRuleTests {
                 )
                 await expectName(.unknownObject) { _ = try await seen.canEvaluate(policy: 2) }
                 await expectName(.unknownObject) { _ = try await seen.successDuration() }
-                await expectName(.unknownObject) {
-                    _ = try await seen.setCredential(credentialType: 0, secret: secret, options: [:])
-                }
+                await expectName(.unknownObject) { try await seen.setPassword("word") }
                 await expectName(.unknownObject) { try await seen.release() }
             }
             #expect(try await own.successDuration() == 600)
@@ -300,21 +296,18 @@ struct ContextRuleTests {
     func credentials() async throws {
         try await ServiceBench.run { bench in
             let (context, other) = (try await bench.context(), try await bench.context())
-            let secret = Array("word".utf8)
             for (type, second) in [(Int32(0), Int32(-3)), (-3, 0)] {
                 #expect(try await !context.isCredentialSet(credentialType: type))
-                #expect(try await context.setCredential(credentialType: type, secret: secret, options: [:]))
+                #expect(try await context.setPassword("word", type: type))
                 #expect(try await context.isCredentialSet(credentialType: type))
                 #expect(try await !context.isCredentialSet(credentialType: second))
                 #expect(try await !other.isCredentialSet(credentialType: type))
-                #expect(
-                    try await context.setCredential(credentialType: type, secret: [], options: [:])
-                )
+                #expect(try await context.setPassword("", type: type))
                 #expect(try await context.clearCredential(credentialType: type))
                 #expect(try await !context.isCredentialSet(credentialType: type))
             }
             for type in [Int32(0), -3] {
-                #expect(try await context.setCredential(credentialType: type, secret: secret, options: [:]))
+                #expect(try await context.setPassword("word", type: type))
             }
             #expect(try await context.isCredentialSet(credentialType: 0))
             #expect(try await context.isCredentialSet(credentialType: -3))
@@ -324,7 +317,7 @@ struct ContextRuleTests {
             #expect(try await context.clearCredential(credentialType: 0))
             for type in [Int32(-1), 1, 3, .min] {
                 await expectName(.invalidArgs) {
-                    _ = try await context.setCredential(credentialType: type, secret: secret, options: [:])
+                    try await context.setPassword("word", type: type)
                 }
                 await expectName(.invalidArgs) {
                     _ = try await context.isCredentialSet(credentialType: type)
@@ -333,7 +326,7 @@ struct ContextRuleTests {
             await expectName(.invalidArgs) {
                 _ = try await context.setCredential(
                     credentialType: 0,
-                    secret: secret,
+                    secret: Array("word".utf8),
                     options: ["sealed": .bool(true)]
                 )
             }

@@ -43,7 +43,9 @@ struct DisplayTextTests {
 
     @Test(
         "R20: a reason of which nothing is left is as empty as an empty one",
-        arguments: ["", " ", "\t\n", "\u{202E}\u{07}\u{1B}", "\u{200B} \u{FEFF}", "\u{2800}\u{301}"]
+        arguments: [
+            "", " ", "\t\n", "\u{202E}\u{07}\u{1B}", "\u{200B} \u{FEFF}", "\u{2800}\u{301}",
+        ]
     )
     func blank(_ text: String) {
         let error = #expect(throws: DBusError.self) { try Checked.reason(text) }

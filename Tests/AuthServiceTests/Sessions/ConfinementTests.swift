@@ -116,7 +116,10 @@ struct ConfinementTests {
         arguments: [
             (["app-flatpak-org.mozilla.firefox-4711.scope"], [], "org.mozilla.firefox"),
             (["flatpak-org.example.My\\x2dApp-1.scope"], [], "org.example.My-App"),
-            (["snap.firefox_dev.firefox-1a2b.scope"], ["snap.firefox_dev.x (enforce)"], "firefox_dev"),
+            (
+                ["snap.firefox_dev.firefox-1a2b.scope"], ["snap.firefox_dev.x (enforce)"],
+                "firefox_dev"
+            ),
             ([], ["snap.chat.chat (complain)"], "chat"),
             (["app-flatpak-org.a-1.scope", "app-flatpak-org.b-1.scope"], [], nil),
             (["snap.one.x.scope"], ["snap.two.x"], nil), (["flatpak-org.a-x.scope"], [], nil),

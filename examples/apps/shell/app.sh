@@ -33,7 +33,7 @@ ask() {
 
 case $2 in
 ask) ask ;;
-# localauthctl takes the secret from a pipe, never from a command line, which everybody could read,
+# localauthctl takes the secret from a pipe, never from a command line, which every user could read,
 # and seals it.
 keep)
     localauthctl keychain add --bus "$bus" --service example-app --account shell \

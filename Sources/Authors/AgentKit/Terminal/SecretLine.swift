@@ -100,7 +100,7 @@ public struct SecretLine: ~Copyable {
         count = 0
     }
 
-    /// A copy of what was typed, which is wiped as well.
+    /// A copy of the line, which is wiped as well.
     var secret: SecretBytes { withBytes { SecretBytes($0.withUnsafeBytes { Array($0) }) } }
 
     /// What was typed, where it lies.

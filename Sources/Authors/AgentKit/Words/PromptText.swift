@@ -2,7 +2,7 @@ internal import Localization
 
 /// Every sentence that a prompt shows, in one place and in the user's language.
 public enum PromptText {
-    /// The first line: the caller, and what it asks for.
+    /// The first line: the caller and its request.
     public static func question(_ details: PromptDetails) -> String {
         let reason = translation(of: details.reason, like: reasons)
         let caller = caller(details)
@@ -51,7 +51,7 @@ public enum PromptText {
         }
     }
 
-    /// The caller's process and program or app, and its claim on whose behalf it asks.
+    /// The caller's process and program or app, and the name that it claims to ask for.
     public static func origin(_ details: PromptDetails) -> String {
         let process = process(details)
         guard !details.requester.isEmpty else { return process }

@@ -157,7 +157,7 @@ extension PromptContractSuite {
             let folder = try TemporaryFolder()
             defer { folder.remove() }
             let file = folder.path + "/bank-of-trust"
-            // Copied by another process: one that is started meanwhile would have it open.
+            // Another process makes the copy: a child started meanwhile would keep the file open.
             let copied = try ChildProcess.run(["/usr/bin/install", "/bin/sleep", file]).status
             try expect(copied == 0, "a program")
             let program = try ChildProcess([file, "600"])

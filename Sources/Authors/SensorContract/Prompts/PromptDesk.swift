@@ -23,7 +23,7 @@ package enum PromptAct: Hashable, Sendable {
     case unopened(String)
 }
 
-/// The service's side of a prompt: takes registrations and answers, and opens what is sealed to the
+/// The service's side of a prompt: takes registrations and answers, and opens values sealed to the
 /// verifier and to the service.
 @BusActor package final class PromptDesk {
     /// Everything that the prompt did, in order.
@@ -66,7 +66,7 @@ package enum PromptAct: Hashable, Sendable {
         return Agent1Proxy(connection, destination: agent.peer.name, path: agent.path)
     }
 
-    /// Records what was submitted, and answers it.
+    /// Records a submission, and answers it.
     private func take(
         _ prompt: String,
         _ secret: SecretBytes?,

@@ -1,6 +1,6 @@
-/// Bounds what callers make a service hold, and decides whose call is served next.
+/// Bounds the calls and bytes that a service holds for callers, and picks the next call.
 ///
-/// A service that neighbours may call sets one; a sensor, a verifier or an agent has none.
+/// A service that neighbours may call sets a guard; sensors, verifiers and agents don't.
 @BusActor
 package protocol CallGuard: AnyObject {
     /// Whether a call waits for its turn.
@@ -9,7 +9,7 @@ package protocol CallGuard: AnyObject {
     func drops(unansweredCallOf sender: String) -> Bool
     /// Takes a call of a known peer, and has it dispatched in its turn.
     func take(_ call: Message, of peer: Peer)
-    /// Dispatches one waiting call; false: none may be served.
+    /// Dispatches a waiting call; false: no call may be served.
     ///
     /// Answers to calls of this side may lie behind calls of others: while messages are read,
     /// reading goes first.
@@ -20,7 +20,9 @@ package protocol CallGuard: AnyObject {
         of interface: String,
         from peer: Peer
     ) throws(DBusError) -> (any CallTicket)?
-    /// Charges a message to its receiver; nil: to everybody.
+    /// Whether a reply of so many bytes may be sent: its receiver reads.
+    func mayReceive(_ bytes: Int, _ name: String) -> Bool
+    /// Charges a message to its receiver; nil: a broadcast.
     func sent(_ bytes: Int, to name: String?)
     /// Forgets a name that has no owner.
     func left(_ name: String)
@@ -28,7 +30,7 @@ package protocol CallGuard: AnyObject {
     func connectionEnded()
 }
 
-/// A call's place among those that its method, its connection and its user may have unanswered.
+/// A call's place within the bounds of its method, its connection and its user.
 @BusActor
 package protocol CallTicket: AnyObject {
     /// Takes the place, for a call that holds so many bytes.

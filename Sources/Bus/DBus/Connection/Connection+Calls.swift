@@ -49,8 +49,8 @@ extension Connection {
 
     /// Ends a call that is not answered in time.
     ///
-    /// The answer may be among unread messages, and a machine that was suspended, or had no time for
-    /// this process, had none for the other side: the call then has a second more.
+    /// The answer may be among unread messages. A suspended or busy machine had no time for the
+    /// other side either. In both cases the call has a second more.
     private func expire(_ call: PendingCall, after timeout: Duration) {
         let end = ContinuousClock.now + timeout
         call.timer = EventLoop.shared.schedule(after: timeout) { [weak self, weak call] in

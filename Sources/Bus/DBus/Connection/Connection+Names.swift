@@ -284,7 +284,9 @@ extension Connection {
     /// then whatever makes this side ask is older than that question, and shares its answer.
     func askWhoOwns(_ name: String) throws(DBusError) -> PendingCall {
         let moment = EventSources.shared.moment
-        if names.ownerQuestions.moment != moment { names.ownerQuestions = OwnerQuestions(moment: moment) }
+        if names.ownerQuestions.moment != moment {
+            names.ownerQuestions = OwnerQuestions(moment: moment)
+        }
         if let asked = names.ownerQuestions.calls[name], !asked.isOver { return asked }
         let call = try askBus("GetNameOwner", name, timeout: .seconds(2))
         names.ownerQuestions.calls[name] = call

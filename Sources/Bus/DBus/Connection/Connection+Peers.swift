@@ -8,7 +8,7 @@ struct PeerLookUp {
     /// The call to the bus.
     var question: PendingCall?
 
-    /// Whether there is room for so many bytes more, beside those of all look-ups.
+    /// Whether `added` more bytes fit, beside the bytes of all look-ups.
     func hasRoom(for added: Int, beside all: Int) -> Bool {
         calls.count < MessageLimits.waitingCalls
             && bytes + added <= MessageLimits.unidentifiedBytes
@@ -23,7 +23,7 @@ struct PeerDirectory {
     /// By unique name.
     var peers: [String: Peer] = [:]
     var lookUps: [String: PeerLookUp] = [:]
-    /// What the calls of all look-ups take.
+    /// Bytes of the calls of all look-ups.
     var lookUpBytes = 0
     /// Whether the bus signals peers that leave.
     var isWatching = false
@@ -54,6 +54,8 @@ extension Connection {
     ///
     /// A call that waits for that is answered with `LimitsExceeded` where too many do.
     func receive(call message: Message) {
+        // A call may carry a secret, and be refused before its method is known.
+        if callGuard != nil { message.markSensitive() }
         guard let sender = message.sender, sender.hasPrefix(":") else {
             return refuse(message)
         }
@@ -69,7 +71,7 @@ extension Connection {
         }
     }
 
-    /// Bytes that a waiting call counts for, beside those of its values.
+    /// Bytes that a waiting call counts for, beside its values.
     package static let bytesOfCall = 1024
 
     /// Answers a call of a known peer that is beyond the bounds.
@@ -161,7 +163,7 @@ extension Connection {
         case .success(let peer):
             directory.peers[name] = peer
             for call in lookUp.calls { serve(call, of: peer) }
-        // It has left: no caller would get the answers.
+        // The caller has left and would not get the answers.
         case .failure(let error) where error.name == .nameHasNoOwner: break
         case .failure:
             for call in lookUp.calls { refuse(call) }

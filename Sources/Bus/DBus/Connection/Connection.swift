@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// One connection to a bus.
+/// A connection to a bus.
 ///
 /// The loop keeps it alive until ``close()`` or until the bus is gone.
 @BusActor
@@ -12,7 +12,7 @@ public final class Connection {
         case system
         /// The bus of the user's session.
         case session
-        /// A D-Bus address, such as `unix:path=/run/bus`.
+        /// A D-Bus address, for example `unix:path=/run/bus`.
         case address(String)
 
         /// `system`, `session`, or an address.
@@ -34,7 +34,7 @@ public final class Connection {
     public let uniqueName: String
     /// The timeout of a call that names none.
     public var callTimeout = Duration.seconds(25)
-    /// Bounds what callers make a service hold; nil: each call is served when it arrives.
+    /// Bounds callers; nil: each call is served when it arrives.
     package var callGuard: (any CallGuard)?
     /// Called for each call that is refused before any work: the caller, the member, the error.
     public var onRefusal: (@BusActor (Peer, _ member: String, DBusError) -> Void)?
@@ -96,9 +96,9 @@ public final class Connection {
         disconnected.append(body)
     }
 
-    /// Writes out what is queued.
+    /// Writes queued messages.
     ///
-    /// Blocks until the bus has taken it: for shutdown.
+    /// Blocks until the bus has taken them: for shutdown.
     public func flush() { sd_bus_flush(bus) }
 
     /// Ends the connection.
@@ -124,9 +124,9 @@ public final class Connection {
         return deadline
     }
 
-    /// Reads one message, or has the guard serve a waiting call.
+    /// Reads a message, or makes the guard serve a waiting call.
     ///
-    /// - Returns: False when there is nothing to do.
+    /// - Returns: False when no work is left.
     func processOne() -> Bool {
         guard isOpen else { return false }
         let hasRead = readOne()
@@ -139,7 +139,7 @@ public final class Connection {
         return poll(&state, 1, 0) > 0
     }
 
-    /// Whether nothing waits in sd-bus to be written.
+    /// Whether sd-bus has written all messages.
     package var hasWrittenAll: Bool { sd_bus_get_events(bus) & POLLOUT == 0 }
 
     private func readOne() -> Bool {
@@ -159,7 +159,7 @@ public final class Connection {
         return result > 0
     }
 
-    /// Has sd-bus hand over every message, also what it would answer itself.
+    /// Makes sd-bus hand over every message, also calls that it would answer itself.
     private func listen() {
         let callback: sd_bus_message_handler_t = { pointer, context, _ in
             guard let pointer, let context else { return 0 }
@@ -264,14 +264,15 @@ extension Connection {
 }
 
 extension String {
-    /// The text as a value of a D-Bus address: other bytes than those of plain paths as `%xx`.
+    /// The text as a value of a D-Bus address: bytes outside plain paths become `%xx`.
     fileprivate var escapedForAddress: String {
         let plain = "-_/.*ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
         var result = ""
         for byte in utf8 {
             let character = Character(Unicode.Scalar(byte))
             let code = String(byte, radix: 16)
-            result += plain.contains(character) ? String(character) : "%" + (byte < 16 ? "0" : "") + code
+            result +=
+                plain.contains(character) ? String(character) : "%" + (byte < 16 ? "0" : "") + code
         }
         return result
     }

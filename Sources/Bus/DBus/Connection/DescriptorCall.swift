@@ -2,7 +2,7 @@ import CSystemd
 import Glibc
 public import Linux
 
-/// A call whose reply has a descriptor, on a short-lived connection of its own.
+/// A call with a descriptor in its reply, on a short-lived connection of its own.
 ///
 /// The other connections of this process take no descriptor from the bus (L30). The owner of the
 /// called name must be trusted: to close its descriptor may block.

@@ -41,10 +41,10 @@ public final class Peer {
         return source
     }
 
-    /// Whether one more of its calls may wait for an answer.
+    /// Whether another of its calls may wait for an answer.
     var mayWait: Bool { tasks.count < MessageLimits.waitingCalls }
 
-    /// Whether one of its calls waits for an answer.
+    /// Whether any of its calls waits for an answer.
     var isWaiting: Bool { !tasks.isEmpty }
 
     /// Runs a task that is canceled when the peer leaves.

@@ -116,7 +116,7 @@ extension Connection {
 
     // MARK: Dispatch
 
-    /// Answers one call of a known peer.
+    /// Answers a call of a known peer.
     package func dispatch(_ message: Message, of peer: Peer) {
         guard !peer.hasLeft else { return }
         message.caller = peer

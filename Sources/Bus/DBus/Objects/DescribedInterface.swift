@@ -47,7 +47,7 @@ extension InterfaceDescription.Member<InterfaceDescription.Method> {
 }
 
 extension InterfaceDescription.Member<Void> {
-    /// A signal; arguments are listed as those of methods.
+    /// A signal; arguments are listed as in methods.
     public init(_ name: String, _ arguments: String, _ doc: String) {
         value = ()
         let content = elements(DBus.arguments(arguments), "")
@@ -87,10 +87,11 @@ extension InterfaceDescription.Property.Change {
 }
 
 private func arguments(_ list: String) -> [(type: String, name: String)] {
-    list.split(separator: ", ").map { item in
-        let parts = item.split(separator: " ")
-        return (String(parts.first ?? ""), String(parts.last ?? ""))
-    }
+    list.split(separator: ", ")
+        .map { item in
+            let parts = item.split(separator: " ")
+            return (String(parts.first ?? ""), String(parts.last ?? ""))
+        }
 }
 
 private func elements(_ arguments: [(type: String, name: String)], _ direction: String) -> String {

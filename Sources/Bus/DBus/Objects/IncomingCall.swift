@@ -19,10 +19,12 @@ public final class IncomingCall {
     /// Whether the task that answers it later has begun.
     private var hasBegun = false
     private var isSensitive = false
-    /// Its place among unanswered calls; nil: only its connection's calls are counted.
+    /// The place among unanswered calls; nil: only the connection's calls are counted.
     var ticket: (any CallTicket)?
     /// What it makes the service hold meanwhile, in bytes.
     private var size = 0
+    /// Objects that are released after the call.
+    private var kept: [any Sendable] = []
 
     init(peer: Peer, message: Message) {
         self.peer = peer
@@ -67,6 +69,13 @@ public final class IncomingCall {
     /// Says that it holds so many bytes more than its arguments until it is answered.
     public func hold(_ bytes: Int) {
         size += bytes
+    }
+
+    /// Keeps an object for as long as the call: a secret that its arguments or reply share.
+    ///
+    /// Bytes with two owners cannot be wiped: the second owner would get a copy.
+    public func keep(_ object: any Sendable) {
+        kept.append(object)
     }
 
     /// Has the message and the reply erased from memory after use: they carry secrets.
@@ -162,7 +171,11 @@ public final class IncomingCall {
         } catch {
             let isTooLarge = error.name == .limitsExceeded
             let failed = DBusError(.failed, "The answer cannot be sent.")
-            OutgoingMessage.reply(to: message, with: isTooLarge ? error : failed, on: peer.connection)
+            OutgoingMessage.reply(
+                to: message,
+                with: isTooLarge ? error : failed,
+                on: peer.connection
+            )
         }
     }
 }

@@ -3,7 +3,8 @@ extension Connection {
         let peer = standard.call.peer
         let prefix = Self.prefix(standard.path)
         let listed =
-            objects.exported.filter { path, object in
+            objects.exported
+            .filter { path, object in
                 object.isManaged && object.isVisible(to: peer) && path.hasPrefix(prefix)
             }
             .sorted { $0.key < $1.key }

@@ -87,11 +87,12 @@ extension Connection {
         guard let preparation else {
             return try standard.reply(output) { (writer) throws(DBusError) in try write(&writer) }
         }
-        standard.call.ticket = try callGuard?.admit(
-            "Get",
-            of: StandardInterface.properties,
-            from: standard.call.peer
-        )
+        standard.call.ticket = try callGuard?
+            .admit(
+                "Get",
+                of: StandardInterface.properties,
+                from: standard.call.peer
+            )
         let answer = Answer<Void>.later { () throws(DBusError) in await preparation() }
         standard.call.answer(answer, output) { (_, writer) throws(DBusError) in try write(&writer) }
     }

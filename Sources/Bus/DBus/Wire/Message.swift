@@ -76,7 +76,7 @@ public final class Message {
         return DBusError(DBusError.Name(rawValue: String(cString: name)), text)
     }
 
-    /// Reads the body, whose signature must be exactly `signature`.
+    /// Reads the body if its signature is exactly `signature`.
     ///
     /// - Throws: `InvalidArgs` when the signature differs, or a value is malformed or too large.
     public func read<Value>(
@@ -111,6 +111,25 @@ public final class Message {
 
     /// Whether its sender waits for an answer.
     package var expectsReply: Bool { sd_bus_message_get_expect_reply(pointer) > 0 }
+
+    /// A copy of a call without the arguments, for a later refusal; nil: none can be made.
+    package func withoutArguments() -> Message? {
+        var copy: OpaquePointer?
+        let made = sd_bus_message_new_method_call(
+            sd_bus_message_get_bus(pointer),
+            &copy,
+            nil,
+            sd_bus_message_get_path(pointer),
+            sd_bus_message_get_interface(pointer),
+            sd_bus_message_get_member(pointer)
+        )
+        guard made >= 0, let copy else { return nil }
+        let call = Message(adopting: copy)
+        guard sd_bus_message_set_sender(copy, sd_bus_message_get_sender(pointer)) >= 0,
+            sd_bus_message_seal(copy, UInt64(serial), 0) >= 0
+        else { return nil }
+        return call
+    }
 
     /// Has the message erased from memory when it is released: it carries a secret.
     func markSensitive() { sd_bus_message_sensitive(pointer) }
@@ -152,7 +171,9 @@ private struct MessageMeasure {
         case "s", "o", "g":
             // SAFETY: points into the message, which outlives this call.
             var text: UnsafePointer<CChar>?
-            guard sd_bus_message_read_basic(message, type, &text) > 0, let text else { return false }
+            guard sd_bus_message_read_basic(message, type, &text) > 0, let text else {
+                return false
+            }
             bytes += strlen(text)
             return true
         case "a":

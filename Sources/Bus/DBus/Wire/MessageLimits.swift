@@ -18,11 +18,11 @@ public enum MessageLimits {
     public static let variantDepth = 16
     /// The most calls of one connection that wait for their answers.
     public static let waitingCalls = 1024
-    /// The most bytes of such calls of one connection.
+    /// The most bytes of a connection's calls before the bus has identified it.
     static let unidentifiedBytes = 4 * 1024 * 1024
-    /// The most bytes of such calls of all connections.
+    /// The most bytes of calls of all unidentified connections.
     static let unidentifiedBytesOfAll = 16 * 1024 * 1024
-    /// Bytes for which each connection has room beside those.
+    /// Bytes that each unidentified connection has in any case.
     static let unidentifiedBytesOfAnyone = 16 * 1024
     /// The most elements of all arrays and dictionaries of a message together.
     public static let elements = 262_144

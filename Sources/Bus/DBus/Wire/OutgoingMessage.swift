@@ -87,6 +87,11 @@ enum OutgoingMessage {
         defer { sd_bus_message_unref(pointer) }
         if isSensitive { sd_bus_message_sensitive(pointer) }
         let size = try fill(pointer, signature, encode)
+        if let callGuard = connection?.callGuard, let sender = call.sender,
+            !callGuard.mayReceive(size, sender)
+        {
+            throw DBusError(.limitsExceeded, "Too many replies of this user are unread.")
+        }
         _ = try send(pointer, expectingReply: false)
         connection?.callGuard?.sent(size, to: call.sender)
     }

@@ -136,7 +136,7 @@ package struct RemoteKeychain {
         }
     }
 
-    /// Makes a call whose reply is a secret, which the service seals to this process.
+    /// Makes a call that returns a secret, which the service seals to this process.
     private func receive(
         _ use: Use,
         _ parameters: [String: Variant] = [:],

@@ -256,7 +256,7 @@ struct UseArguments: ParsableArguments {
         return try answer.get()
     }
 
-    /// Makes a call whose reply is a secret, as ``perform(_:_:)``.
+    /// Makes a call that returns a secret, as ``perform(_:_:)``.
     @BusActor func receive(
         _ service: RemoteService,
         _ call: @BusActor ([String: Variant]) async throws(DBusError) -> [UInt8]

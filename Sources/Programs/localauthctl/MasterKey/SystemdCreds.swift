@@ -79,7 +79,7 @@ struct Pipe: ~Copyable {
         if writing >= 0 { close(writing) }
     }
 
-    /// Lets no end wait: a full pipe drops the rest, an empty one reads as nothing.
+    /// Lets no end wait: a full pipe drops the rest, an empty pipe reads as empty.
     func neverWait() {
         for end in [reading, writing] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     }

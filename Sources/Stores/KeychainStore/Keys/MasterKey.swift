@@ -1,8 +1,8 @@
 import Crypto
 import Glibc
 import Linux
-import Sealing
 import SQLite
+import Sealing
 
 /// The key under which every secret of this machine is encrypted.
 struct MasterKey {

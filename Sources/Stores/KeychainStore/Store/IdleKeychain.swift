@@ -1,7 +1,7 @@
 import Glibc
 import Linux
-public import Sealing
 import SQLite
+public import Sealing
 
 /// The keychain of a service that doesn't run, so that its master key can be put elsewhere.
 ///

@@ -1,7 +1,7 @@
 import Glibc
 import Linux
-public import Sealing
 import SQLite
+public import Sealing
 
 /// What opening takes.
 extension KeychainStore {

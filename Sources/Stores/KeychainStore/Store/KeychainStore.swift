@@ -1,6 +1,6 @@
 import Linux
-import Sealing
 import SQLite
+import Sealing
 
 /// The keychain of this machine: items and keys in one database, each with its secret encrypted.
 ///
