@@ -94,7 +94,7 @@ let package = Package(
         // Bounds the calls of neighbours and their memory; only the service links this target.
         .target(
             name: "BusGuard",
-            dependencies: ["CSystemd", "DBus"],
+            dependencies: ["DBus"],
             path: "Sources/Bus/BusGuard"
         ),
         .target(name: "LocalAuthBus", dependencies: ["DBus"], path: "Sources/Bus/LocalAuthBus"),
@@ -510,7 +510,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AgentKitTests",
-            dependencies: ["AgentKit", "DBus", "Linux", "TestSupport"]
+            dependencies: ["AgentKit", "DBus", "TestSupport"]
         ),
         .testTarget(
             name: "PromptTests",

@@ -474,46 +474,4 @@ struct PromptTests {
         facts.processes = []
         #expect(desk.engine.prompter(for: Desk.uid, facts) == .failure(.noAgent))
     }
-
-    @Test("One normal and one fallback agent a session, one a process, four a connection")
-    func agentLimits() {
-        var desk = Desk()
-        desk.register(AgentID(3), kind: .process(100))
-        func may(_ kind: Agent.Kind, _ client: UInt64 = 50) -> Bool {
-            desk.engine.canRegister(
-                uid: Desk.uid,
-                session: Desk.session,
-                kind: kind,
-                client: ClientID(client)
-            )
-        }
-        #expect(!may(.normal))
-        #expect(may(.fallback))
-        #expect(!may(.process(100)))
-        #expect(may(.process(101)))
-        for number in UInt64(0)..<4 {
-            let agent = Agent(
-                id: AgentID(60 + number),
-                client: ClientID(50),
-                uid: Desk.uid,
-                session: "s\(number)",
-                kind: .normal
-            )
-            desk.send(.agentRegistered(agent))
-        }
-        #expect(!may(.fallback))
-        #expect(may(.fallback, 51))
-    }
-
-    @Test("Only the agent that was asked shows the prompt")
-    func promptsAgent() {
-        var desk = Desk(.finger)
-        let first = desk.evaluate(.biometrics)
-        let second = desk.evaluate(.biometrics)
-        #expect(desk.engine.promptsAgent(of: first) == Desk.agent)
-        #expect(desk.engine.promptsAgent(of: second) == nil)
-        desk.send(.canceled(second))
-        #expect(desk.isPending(second), "what waits has no prompt to cancel")
-        #expect(desk.engine.pendingCount(of: Desk.client) == 2)
-    }
 }

@@ -35,7 +35,7 @@ extension Witness {
         }
     }
 
-    /// What a prompt must have been told by the end of a step.
+    /// Facts that a prompt must know at the end of a step.
     mutating func checkTold(_ event: Event, _ effects: [Effect], _ engine: AuthEngine) {
         if case .revalidationFailed(let id, _) = event, live[id]?.isBegun == true {
             complain("\(id) goes on, unconfirmed")

@@ -147,7 +147,7 @@ struct BoundedAnswerTests {
                     return try reader.read(Variant.self)
                 }
                 #expect((read != nil) == isTaken, "\(count)")
-                // What waits is counted by what it takes.
+                // Waiting calls are counted by their memory.
                 #expect(!isTaken || size >= 2 * count * MessageLimits.bytesOfElement)
             }
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import BusGuard
 @testable import DBus
 
-/// Users who ask for much, beside those who ask for little.
+/// Users with many calls beside users with few.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct NeighbourGuardTests {
     /// A service, a greedy user of another uid than ours, and somebody honest.
@@ -26,7 +26,7 @@ struct NeighbourGuardTests {
             server.export(ExampleService.path, [service])
             greedy = try RawClient(bus.address)
             honest = try bus.connect()
-            // From here on the server hears who leaves, and knows the honest one.
+            // From here on the server hears of leaving peers, and knows the honest client.
             _ = try await honest.call(
                 to: server.uniqueName,
                 path: ExampleService.path,
@@ -292,7 +292,7 @@ struct NeighbourGuardTests {
             queue.add(next)
         }
         #expect(order == [0, 2, 2, 1, 2, 2])
-        // A user who waited for nothing so far has one turn, not all that it missed.
+        // An idle user gets a single turn, and no missed turns.
         let late = UserShare()
         queue.add(caller(of: late))
         #expect(late.charged == 30)
@@ -352,7 +352,7 @@ struct NeighbourGuardTests {
 }
 
 extension NeighbourGuard {
-    /// A guard that bounds what waits, and nothing that is served.
+    /// A guard that bounds waiting calls, and no served calls.
     convenience init(_ server: Connection) {
         self.init(server, quota: CallQuota(table: [:], limits: [:], bytesPerUser: .max))
     }

@@ -1,7 +1,7 @@
 import DBus
 import Testing
 
-/// What every object answers by itself.
+/// Standard interfaces of every object.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct ObjectTests {
     private static let properties = "org.freedesktop.DBus.Properties"

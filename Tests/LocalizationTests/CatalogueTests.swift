@@ -7,8 +7,8 @@ import Testing
 @Suite("Catalogues") struct CatalogueTests {
     /// The programs that people see.
     private static let speakers = [
-        "Sources/Authors/AgentKit", "Sources/Programs/localauth-agent", "Sources/Programs/localauth-settings",
-        "Sources/Programs/localauthctl",
+        "Sources/Authors/AgentKit", "Sources/Programs/localauth-agent",
+        "Sources/Programs/localauth-settings", "Sources/Programs/localauthctl",
     ]
     private static let calls = ["localized(", "localizedCount(", "marked("]
 

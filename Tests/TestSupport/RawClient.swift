@@ -144,7 +144,7 @@ public final class RawClient: Sendable {
 
     /// Answers a call to another connection with a descriptor, as no `Connection` can.
     ///
-    /// That connection leaves the call unanswered, and the bus lets forged replies through.
+    /// The connection leaves the call unanswered, and the bus passes forged replies on.
     @BusActor public func answer(
         _ call: IncomingCall,
         with descriptor: OwnedDescriptor

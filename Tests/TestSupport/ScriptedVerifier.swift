@@ -36,11 +36,11 @@ public import Sealing
     public var faults = 0
     /// Verifications are not answered.
     public var isSilent = false
-    /// It ends when it is to verify the next passcode, and has not opened that.
+    /// Exits at the next Verify, before it opens the passcode.
     public var isLeaving = false
     /// Each verification is answered when this has run; nil: at once.
     public var beforeVerdict: (@BusActor @Sendable () async -> Void)?
-    /// Opens what Verify brings; another one is as that of a verifier after a reboot.
+    /// Opens the values of Verify; a new key is the key after a reboot.
     public var sealingKey = SealingKey()
     /// How many verifications run now.
     public private(set) var running = 0

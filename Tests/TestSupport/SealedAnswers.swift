@@ -2,7 +2,7 @@ package import DBus
 import LocalAuthBus
 import Sealing
 
-/// Seals what a scripted person types, and submits it in the prompts of one connection.
+/// Seals and submits the typed text of a scripted person, in the prompts of a connection.
 @BusActor package final class SealedAnswers {
     private let manager: Authentication1Proxy
     private var passcodeKeys: [String: RecipientKey] = [:]
@@ -58,7 +58,7 @@ import Sealing
         )
     }
 
-    /// Without a key the text is sealed to nobody, as by an agent that never heard of one.
+    /// Without a key the text is sealed to a fresh key, as by an agent that has read none.
     private func sealed(_ text: String, for prompt: String) -> [UInt8] {
         let key = passcodeKeys[prompt] ?? RecipientKey(SealingKey().publicKey)
         return key?.seal(Array(text.utf8), for: .passcode, of: prompt) ?? []

@@ -49,7 +49,7 @@ package enum Happening: Hashable, Sendable {
     package private(set) var options: [String: Variant] = [:]
     /// The stage in which a prompt begins.
     package var stage = "passcode"
-    /// What SubmitPasscode and SubmitPassword answer, when it isn't yes.
+    /// The error of SubmitPasscode and SubmitPassword; nil: they succeed.
     package var submitError: DBusError?
 
     private let happenings: AsyncStream<Happening>

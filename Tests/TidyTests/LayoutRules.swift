@@ -1,10 +1,7 @@
 /// How long lines, functions and files may be.
 enum LayoutRules {
     static let columns = Rule(name: "At most 100 columns") { file in
-        // The expected output of the generator stands in it, indented once more.
-        guard file.path.hasSuffix(".swift"), !file.path.hasSuffix("/Golden.swift") else {
-            return []
-        }
+        guard file.path.hasSuffix(".swift") else { return [] }
         return file.lines.enumerated()
             .compactMap { index, line in
                 line.unicodeScalars.count > 100
@@ -13,14 +10,15 @@ enum LayoutRules {
     }
 
     static let fileLength = Rule(name: "At most 500 lines a file") { file in
-        guard file.path.hasSuffix(".swift"), !file.isGenerated, file.lines.count > 500 else {
-            return []
-        }
+        guard file.path.hasSuffix(".swift"), file.path != "Package.swift", !file.isGenerated,
+            file.lines.count > 500
+        else { return [] }
         return [file.offence(500, "\(file.lines.count) lines, at most 500 a file")]
     }
 
     static let functionLength = Rule(name: "At most 70 lines a function") { file in
-        bodies(in: file)
+        guard !file.isGenerated else { return [] }
+        return bodies(in: file)
             .compactMap { body in
                 let count = body.last - body.first + 1
                 return count > 70

@@ -4,7 +4,7 @@ import Testing
 struct RuleTests {
     struct Planted: CustomTestStringConvertible, Sendable {
         let rule: Rule
-        var path = "Sources/AuthEngine/File.swift"
+        var path = "Sources/Engine/File.swift"
         let text: String
         /// The lines it should find.
         let lines: [Int]
@@ -49,7 +49,7 @@ struct RuleTests {
         Planted(rule: LayoutRules.fileLength, text: lines(500), lines: []),
         Planted(
             rule: LayoutRules.fileLength,
-            path: "Sources/LocalAuthBus/Generated/A.swift",
+            path: "Sources/Bus/LocalAuthBus/Generated/A.swift",
             text: lines(501),
             lines: []
         ),
@@ -141,7 +141,7 @@ struct RuleTests {
         ),
         Planted(
             rule: WordRules.texts,
-            path: "Sources/localauthctl/A.swift",
+            path: "Sources/Programs/localauthctl/A.swift",
             text: "print(\"two words\")\nprint(\n    \"  \" + \"Two words\"\n)\n"
                 + "// print(\"two words\")\nprint(\"  \" + localized(\"Two words\"))\n"
                 + "part(\"a\").text = \"Two, words\"\ntell(\"localauthctl: \\(a)\")",
@@ -167,21 +167,21 @@ struct RuleTests {
         ),
         Planted(
             rule: WordRules.unsafe,
-            path: "Sources/DBus/A.swift",
+            path: "Sources/Bus/DBus/A.swift",
             text: "// Because.\nlet a: UnsafeRawBufferPointer\n\nnonisolated(unsafe) let b = 1\n"
                 + "func f(\n    a: UnsafeMutableRawPointer?,\n    b: Int\n) {}",
             lines: [4, 6]
         ),
         Planted(
             rule: WordRules.unsafe,
-            path: "Sources/DBus/A.swift",
+            path: "Sources/Bus/DBus/A.swift",
             text:
                 "// Because.\nfunc f(\n    a: UnsafePointer<Int>,\n    b: UnsafePointer<Int>\n)",
             lines: []
         ),
         Planted(
             rule: WordRules.unsafe,
-            path: "Sources/localauth-passcode/A.swift",
+            path: "Sources/Programs/localauth-passcode/A.swift",
             text: "internal import CPAM\n// Because.\nlet a: UnsafePointer<Int>\n",
             lines: []
         ),

@@ -83,7 +83,8 @@ enum WordRules {
         guard let target = file.target else { return [] }
         let isEdge =
             [
-                "DBus", "KeychainStore", "Linux", "LocalAuthentication", "SQLite", "Security",
+                "DBus", "KeychainStore", "Linux", "LocalAuthentication", "SQLite", "Sealing",
+                "Security",
             ]
             .contains(target)
             || file.code.compactMap(Manifest.module).contains(where: libraries.contains)

@@ -94,8 +94,9 @@ public struct RecipientKey: Sendable {
     public init?(_ bytes: [UInt8]) {
         guard bytes.count == SealingSuite.keySize,
             let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: bytes),
-            (try? Curve25519.KeyAgreement.PrivateKey().sharedSecretFromKeyAgreement(with: key))
-                != nil
+            let shared = try? Curve25519.KeyAgreement.PrivateKey()
+                .sharedSecretFromKeyAgreement(with: key),
+            shared.withUnsafeBytes({ $0.contains { $0 != 0 } })
         else { return nil }
         self.key = key
     }

@@ -9,8 +9,8 @@ enum DisplayText {
     /// The most combining marks behind a base character.
     private static let mostMarks = 2
 
-    /// The text without invisible characters and surplus combining marks, cut at `limit` characters;
-    /// empty if only spaces and marks are left.
+    /// The text without invisible characters and surplus combining marks, of at most `limit`
+    /// characters; empty if only spaces and marks are left.
     ///
     /// A character here is a Unicode scalar.
     static func cleaned(_ text: String, limit: Int) -> String {

@@ -25,7 +25,7 @@ final class PasscodeVerifier {
     /// Longer than it takes until a check has its turn and PAM its deadline.
     var longestVerify = Duration.seconds(100)
 
-    typealias Absence = HelperAbsence
+    typealias Absence = ServiceAbsence
 
     private struct Answer {
         let state: PasscodeState
@@ -234,7 +234,7 @@ extension PasscodeVerifier: SupervisedServiceUser {
         if owner != nil { answers.removeAll() }
     }
 
-    func prepare(_ owner: String) async -> HelperAbsence? {
+    func prepare(_ owner: String) async -> ServiceAbsence? {
         guard await readKey(of: owner) else {
             return .notStarting(reason: "It has no key to seal passwords to.")
         }

@@ -4,7 +4,7 @@ import DBus
 import Linux
 
 /// Why a helper process can't be called.
-enum HelperAbsence: Hashable, Sendable {
+enum ServiceAbsence: Hashable, Sendable {
     /// The helper's name has no owner, and the bus can't start the helper.
     case notInstalled
     /// The owner of its name may not be the helper.
@@ -23,7 +23,7 @@ protocol SupervisedServiceUser: AnyObject {
     /// Another process owns the name, or no process: answers of the former owner are void.
     func ownerReplaced(by owner: String?)
     /// Prepares a trusted owner; nil: calls can be made, otherwise the cause.
-    func prepare(_ owner: String) async -> HelperAbsence?
+    func prepare(_ owner: String) async -> ServiceAbsence?
     /// The owner has ended: because it was idle, or by a fault.
     func ownerEnded(isIdle: Bool)
 }
@@ -40,7 +40,7 @@ final class SupervisedService {
     /// The unique name of the trusted process; nil: none is there.
     private(set) var owner: String?
     /// Why the last call found no process; nil: the call found a process.
-    private(set) var absence: HelperAbsence?
+    private(set) var absence: ServiceAbsence?
     /// Whether the last process ended because it was idle.
     private(set) var isAsleep = false
     var backOff = BackOff()

@@ -2,8 +2,20 @@ import AuthEngine
 import DBus
 import LocalAuthBus
 
+/// What other programs see of a sensor.
+struct SensorAppearance: Equatable {
+    var facts: SensorProperties
+    var isKnown: Bool
+    var reason: Unavailability?
+    var distrust: String?
+}
+
 /// What its state means for those who want to use it.
 extension SensorProcess {
+    var appearance: SensorAppearance {
+        SensorAppearance(facts: facts, isKnown: isKnown, reason: unavailability, distrust: distrust)
+    }
+
     var isUsable: Bool { unavailability == nil }
 
     /// Whether it is not there at all.

@@ -75,7 +75,7 @@ final class SensorProcess {
     private var retry: EventSource?
     var backOff = BackOff()
     /// What was announced last.
-    private var told: Appearance?
+    private var told: SensorAppearance?
     private var announcements = Allowance(limit: 20)
     private var announcement: EventSource?
     private var isRemoved = false
@@ -402,18 +402,6 @@ final class SensorProcess {
         guard told != appearance else { return }
         told = appearance
         announce()
-    }
-
-    /// What others see of it.
-    private struct Appearance: Equatable {
-        var facts: SensorProperties
-        var isKnown: Bool
-        var reason: Unavailability?
-        var distrust: String?
-    }
-
-    private var appearance: Appearance {
-        Appearance(facts: facts, isKnown: isKnown, reason: unavailability, distrust: distrust)
     }
 
     /// Changes of one sensor are announced no more often than its allowance permits.

@@ -3,10 +3,7 @@ import AuthStore
 import BusGuard
 import DBus
 
-/// Who sits where: the sessions of the callers, by the login manager (L2 to L4).
-///
-/// Where there has been none, as in a container or on a private bus, each user has one session,
-/// always in front.
+/// The login sessions of callers (L2 to L4); without a login manager each user has one, in front.
 @BusActor
 final class Sessions {
     /// Where the login manager has a caller's process.
@@ -36,8 +33,7 @@ final class Sessions {
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private(set) var sessions: [ObjectPath: LoginSession] = [:]
     private var callers: [Caller: Spot] = [:]
-    /// The sessions of the users for whom somebody in no session asks, the one that is preferred
-    /// first.
+    /// Sessions of users with a caller outside sessions; the preferred session is first.
     private var users: [UInt32: [ObjectPath]] = [:]
     /// The callers that are asked about for a property.
     private var awaited: Set<Caller> = []
@@ -50,8 +46,7 @@ final class Sessions {
     private let callerLookUps = SharedLookUps<Caller, Spot?>()
     private lazy var lid = Mirror<Bool, Void> { [unowned self] _ in await lookAtLid() }
     let logoutLookUps = SharedLookUps<UInt32, Void>()
-    /// Whether the login manager reported changes of a user's sessions that signals may have
-    /// missed.
+    /// Whether the login manager reported a change that its signals may have missed.
     private lazy var catchUps = Mirror<UInt32, Bool> { [unowned self] uid in
         await lookAgain(uid)
     }

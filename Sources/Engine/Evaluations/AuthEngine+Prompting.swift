@@ -35,9 +35,11 @@ extension AuthEngine {
     private mutating func tellWhyPasscode(_ id: EvaluationID) {
         guard let evaluation = evaluations[id], let prompt = evaluation.prompt,
             case .proving(let proving) = prompt.stage, proving.entry == .passcode(.asked),
-            proving.factors.contains(.biometry), isDelayed(id) == false,
+            proving.factors.contains(.biometry), !isDelayed(id),
             let cause = refusingCause(of: evaluation.request.uid),
-            prompt.facts.sensors.contains(where: { $0.couldLook })
+            // A cause is told when it is on the disk (L17).
+            !isBeingWritten(evaluation.request.uid),
+            prompt.facts.sensors.contains(where: { $0.type != .none && $0.couldLook })
         else { return }
         tell(id, .passcodeRequired(cause: cause))
     }

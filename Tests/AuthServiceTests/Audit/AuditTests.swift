@@ -168,7 +168,7 @@ struct AuditTests {
             try await bench.manager().requirePasscode(uid: 4711, cause: "left\nthe house")
             let record = try await bench.journal.record("passcode-required")
             #expect(record["LOCALAUTH_UID"] == "4711")
-            #expect(record["LOCALAUTH_CAUSE"] == "leftthe house")
+            #expect(record["LOCALAUTH_CAUSE"] == "remote: leftthe house")
             #expect(record["LOCALAUTH_CALLER"] == bench.client.uniqueName)
             #expect(record["LOCALAUTH_CALLER_UID"] == "\(getuid())")
             let longest = String(repeating: "x", count: 1024)
@@ -180,7 +180,7 @@ struct AuditTests {
             let unnamed = try await bench.journal.record("passcode-required") {
                 $0["LOCALAUTH_UID"] == "4713"
             }
-            #expect(unnamed["LOCALAUTH_CAUSE"] == "remote lock")
+            #expect(unnamed["LOCALAUTH_CAUSE"] == "remote")
         }
     }
 

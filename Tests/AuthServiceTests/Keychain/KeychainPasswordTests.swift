@@ -138,7 +138,7 @@ struct KeychainPasswordTests {
         }
     }
 
-    @Test("R64: what is typed beyond 64 KiB is wrong, though its first 64 KiB are the password")
+    @Test("R64: An app's password over 64 KiB is refused, and the prompt waits for another one")
     func long() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -146,16 +146,13 @@ struct KeychainPasswordTests {
             let most = String(repeating: "a", count: 65_536)
             let right = try await Self.context(bench, person, most)
             let id = try await keychain.add("locked", flags: .applicationPassword, context: right)
-            for (number, word) in [most + "a", most].enumerated() {
-                let call = keychain.reading(id)
-                _ = try await person.prompt(number)
-                try await person.type(word)
-                if word == most {
-                    #expect(try await call.value() == "secret")
-                } else {
-                    await expectName(.keychainAuthFailed) { _ = try await call.value() }
-                }
+            let call = keychain.reading(id)
+            let prompt = try await person.prompt()
+            await expectName(.limitsExceeded) {
+                try await person.submit(password: most + "a", into: prompt)
             }
+            try await person.submit(password: most, into: prompt)
+            #expect(try await call.value() == "secret")
         }
     }
 

@@ -168,30 +168,6 @@ struct PromptRuleTests {
         }
     }
 
-    @Test("L21: an agent whose queue on the bus is full is asked again, by another prompt")
-    func fullQueue() async throws {
-        try await ServiceBench.run { bench in
-            let (person, sensor, template) = try await bench.enrolled()
-            // As the bus answers for it.
-            person.refusal = DBusError(.limitsExceeded, "The queue is full.")
-            let call = try bench.begin(person.connection)
-            _ = try await person.refused.first("two tries") { _ in person.refused.seen.count >= 2 }
-            #expect(Set(person.refused.seen).count == person.refused.seen.count)
-            person.refusal = nil
-            let operation = try await sensor.operation()
-            // What was refused is no prompt any more.
-            for handle in person.refused.seen {
-                await expectName(.accessDenied) {
-                    try await bench.manager(person.connection).submitCancel(prompt: handle)
-                }
-            }
-            operation.succeed(template)
-            #expect(try await call.reply()["mechanism"] == .string("biometry"))
-            #expect(person.prompts.seen.count == 1)
-            #expect(try await !person.refused.seen.contains(person.prompt().handle))
-        }
-    }
-
     @Test("R25: the end of the service is SystemCancel to whom it serves, and ends the prompt")
     func stopped() async throws {
         try await ServiceBench.run { bench in

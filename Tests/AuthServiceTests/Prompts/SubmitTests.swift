@@ -99,6 +99,8 @@ struct SubmitTests {
             try await sensor.operation().succeed(template)
             for await event in call.events where event.kind == "confirmation-required" { break }
             sensor.templates = [:]
+            sensor.signals.templatesChanged(uid: person.peer.uid)
+            await bench.heard()
             let handle = try await person.prompt().handle
             try await bench.manager(person.connection).submitConfirm(prompt: handle)
             let refusal = await #expect(throws: DBusError.self) { _ = try await call.reply() }

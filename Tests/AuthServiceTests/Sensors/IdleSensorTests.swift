@@ -326,6 +326,7 @@ struct IdleSensorTests {
             let evaluation = bench.evaluate(person, 2)
             try await bench.bus.waitUntilWanted()
             let next = try ScriptedVerifier(on: bench.bus)
+            next.sealingKey = bench.verifier.sealingKey
             #expect(try await evaluation.value()["mechanism"] == .string("passcode"))
             #expect(next.verified.seen.count == 1)
         }

@@ -32,8 +32,8 @@ extension ContractLine {
         "from now on only SubmitPassword is taken, and the agent drops what was typed so far"
     )
     static let refused = asking("If the service refuses a password, the person can type it again.")
-    static let names = asking("The prompt never shows what a process calls itself")
-    static let over = asking("After End it submits nothing of that prompt any more")
+    static let names = asking("The prompt never shows the name that a process gives itself")
+    static let over = asking("After End the prompt submits neither a password nor a choice.")
     static let queue = asking("A second prompt may begin before the first has ended")
     static let plain = asking("Whatever stands in a text is shown as text")
     static let goesOn = asking("It answers a malformed call with an error, and goes on.")
@@ -147,7 +147,7 @@ extension PromptContractSuite {
         },
         PromptCheck(
             "What was typed before a prompt is no part of a password",
-            .asking("A password has only what was typed in its prompt.")
+            .asking("A password has only the letters typed in its prompt.")
         ) { bench in
             _ = try bench.requireTerminal()
             try await bench.typeAtRest("early")

@@ -59,7 +59,7 @@ extension Connection {
     ///
     /// Blocking.
     ///
-    /// - Throws: `Failed` when the name has an owner, `AccessDenied` when the bus does not allow it.
+    /// - Throws: `Failed` when the name has an owner; `AccessDenied` by the bus's policy.
     public func requestName(_ name: String) throws(DBusError) {
         switch -sd_bus_request_name(bus, name, 0) {
         case ...0, EALREADY:

@@ -166,6 +166,7 @@ public final class Connection {
             let reference = (message: UInt(bitPattern: pointer), owner: UInt(bitPattern: context))
             BusActor.assume {
                 guard let message = OpaquePointer(bitPattern: reference.message),
+                    // SAFETY: sd-bus gives back the pointer that it was given below.
                     let owner = UnsafeRawPointer(bitPattern: reference.owner)
                 else { return }
                 // SAFETY: sd-bus calls back for a connection that is being served, and is alive.

@@ -165,6 +165,7 @@ private struct MessageMeasure {
         }
     }
 
+    // SAFETY: `contents` points into the message until the next peek.
     private mutating func value(_ type: CChar, _ contents: UnsafePointer<CChar>?) -> Bool {
         bytes += 8
         switch Unicode.Scalar(UInt8(bitPattern: type)) {
@@ -194,9 +195,9 @@ private struct MessageMeasure {
     private mutating func array(_ contents: UnsafePointer<CChar>) -> Bool {
         let inner = String(cString: contents)
         if inner.utf8.count == 1, "ybnqiuxtd".contains(inner) {
+            var length = 0
             // SAFETY: points into the message, which outlives this call.
             var start: UnsafeRawPointer?
-            var length = 0
             guard sd_bus_message_read_array(message, contents[0], &start, &length) >= 0 else {
                 return false
             }
