@@ -74,7 +74,10 @@ private let details: [String: Variant] = [
         try expect(try ChildProcess.run(words).status == 0, "expected a copy")
         let program = try ChildProcess([file, "-c", "/bin/sleep 600 & echo $!; wait"])
         try await eventually("a child of it") { program.output.hasSuffix("\n") }
-        return (program, try #require(Int32(program.output.dropLast())))
+        let child = try #require(Int32(program.output.dropLast()))
+        // The shell says the number before the child runs its own program.
+        try await eventually("its program") { AskingProgram(pid: UInt32(child))?.name == "sleep" }
+        return (program, child)
     }
 
     @Test("L33: A program whose path is cut or changed on the screen is not named")

@@ -192,6 +192,7 @@ private struct MessageMeasure {
         }
     }
 
+    // SAFETY: `contents` is a text that sd-bus keeps until the next peek.
     private mutating func array(_ contents: UnsafePointer<CChar>) -> Bool {
         let inner = String(cString: contents)
         if inner.utf8.count == 1, "ybnqiuxtd".contains(inner) {
