@@ -124,7 +124,8 @@ extension KeychainObject {
         in app: String?
     ) async throws(DBusError) -> [String] {
         let deleted = try await longTurn(of: uid, in: app) {
-            keychain, caller throws(KeychainError) in
+            keychain,
+            caller throws(KeychainError) in
             try await keychain.run { store throws(KeychainError) in
                 try store.delete(ids, caller: caller)
             }

@@ -2,7 +2,7 @@ import AuthEngine
 import DBus
 import LocalAuthBus
 
-/// What other programs see of a sensor.
+/// The public view of a sensor.
 struct SensorAppearance: Equatable {
     var facts: SensorProperties
     var isKnown: Bool
