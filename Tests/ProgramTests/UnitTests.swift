@@ -141,6 +141,8 @@ struct UnitTests {
             "InaccessiblePaths": "-/var/lib/localauth", "LimitMEMLOCK": "16M",
             "ReadWritePaths": "-/run/faillock -/var/run/faillock -/var/lib/faillock",
             "Restart": "on-abnormal", "RestartSec": "500ms",
+            "RuntimeDirectory": "localauth-passcode", "RuntimeDirectoryMode": "0700",
+            "RuntimeDirectoryPreserve": "yes",
         ],
         "localauth-master-key": [
             "ExecStart": "/usr/bin/install -m 0600 %d/localauth.master-key "
@@ -245,6 +247,8 @@ struct UnitTests {
         ],
         "localauth-passcode": [
             "Type": "notify", "BusName": "org.localauth.Passcode1",
+            "RuntimeDirectory": "localauth-passcode", "RuntimeDirectoryMode": "0700",
+            "RuntimeDirectoryPreserve": "yes",
             "ExecStart": "localauth-passcode --bus session", "TimeoutStopSec": "5s",
             "LimitCORE": "0", "UMask": "0077",
         ],

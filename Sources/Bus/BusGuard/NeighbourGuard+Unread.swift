@@ -27,7 +27,9 @@ extension NeighbourGuard {
     /// Asks the bus about a connection, and about all others of its user with unread bytes.
     func askAboutUnread(of caller: Caller) {
         ask(caller)
-        guard let user = caller.user, user.unread >= GuardLimits.unreadOfUser / 4 else { return }
+        guard let user = caller.user,
+            user.unread >= GuardLimits.unreadOfUser / 4 || unread >= GuardLimits.unreadOfAll
+        else { return }
         for other in callers.values where other.user === user && other.unread > 0 { ask(other) }
     }
 

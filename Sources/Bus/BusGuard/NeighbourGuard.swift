@@ -129,6 +129,8 @@ extension NeighbourGuard: CallGuard {
         while let caller = queue.next() {
             guard !isBlocked(caller), let call = caller.takeNext() else {
                 askAboutUnread(of: caller)
+                // Other callers with unread replies may have left unheard.
+                sweep()
                 continue
             }
             caller.user?.charged += call.bytes
