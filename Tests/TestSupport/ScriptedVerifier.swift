@@ -50,8 +50,6 @@ public import Sealing
     public let asked = Witness<UInt32>()
     /// The users whose passcode it was to verify.
     public let verified = Witness<UInt32>()
-    /// The passcodes that it opened.
-    public let attempts = Witness<[UInt8]>()
 
     /// Takes its name on a bus.
     public convenience init(on bus: PrivateBus, isPasscodeSet: Bool = true) throws(DBusError) {
@@ -110,7 +108,6 @@ public import Sealing
         guard let attempt = sealingKey.open(sealed, for: .passcode, of: prompt) else {
             throw DBusError(.invalidArgs, "the passcode does not open")
         }
-        attempts.record(attempt.use { $0 })
         if isSilent {
             return .later { () throws(DBusError) in
                 await never()

@@ -53,8 +53,8 @@ public struct SealingKey: Sendable {
 
     /// The private key, 32 bytes.
     public var rawRepresentation: SecretBytes {
-        var raw = key.rawRepresentation
-        return SecretBytes(wiping: &raw)
+        // The library lends its own storage: wiping it would destroy the key.
+        SecretBytes(key.rawRepresentation.withUnsafeBytes { Array($0) })
     }
 
     /// Opens a sealed value.

@@ -87,25 +87,4 @@ struct SubmitTests {
             _ = try await call.reply()
         }
     }
-
-    @Test("L39: A match whose template was removed before it is confirmed is refused for that")
-    func removedTemplate() async throws {
-        try await ServiceBench.run { bench in
-            let (person, sensor, template) = try await bench.enrolled {
-                $0.type = 2
-                $0.saidStrength = "weak"
-            }
-            let call = try bench.begin(person.connection)
-            try await sensor.operation().succeed(template)
-            for await event in call.events where event.kind == "confirmation-required" { break }
-            sensor.templates = [:]
-            sensor.signals.templatesChanged(uid: person.peer.uid)
-            await bench.heard()
-            let handle = try await person.prompt().handle
-            try await bench.manager(person.connection).submitConfirm(prompt: handle)
-            let refusal = await #expect(throws: DBusError.self) { _ = try await call.reply() }
-            #expect(refusal?.name == .systemCancel)
-            #expect(refusal?.message.hasSuffix("that matched was removed meanwhile.") == true)
-        }
-    }
 }
