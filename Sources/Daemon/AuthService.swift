@@ -164,7 +164,9 @@ public final class AuthService {
         )
         let audit = AuditTrail(path: journal, records: state.records, unknown: state.unknown)
         self.audit = audit
-        connection.onRefusal = { peer, member, error in
+        connection.onRefusal = { [neighbours] peer, member, error in
+            // Callers that left unheard may have the room.
+            if error.name == .limitsExceeded { neighbours.sweep() }
             guard let record = AuditRecord(refusalOf: member, of: peer.uid, error) else { return }
             audit.write(record, by: peer)
         }

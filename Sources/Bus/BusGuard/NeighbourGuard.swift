@@ -194,7 +194,7 @@ extension NeighbourGuard: CallGuard {
     }
 
     /// Asks the bus which callers have left, once a second: their calls may take the room.
-    func sweep() {
+    package func sweep() {
         guard sweepPause == nil else { return }
         sweepPause = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
             self?.sweepPause = nil
