@@ -139,14 +139,14 @@ package final class Person: Agent1Service {
 
     /// Submits a text as the password of the login.
     ///
-    /// - Throws: what the service answers.
+    /// - Throws: The error of the service.
     package func submit(passcode: String, into prompt: Prompt) async throws(DBusError) {
         try await answers.submit(passcode: passcode, into: prompt.handle)
     }
 
     /// Submits a text as an item's own password.
     ///
-    /// - Throws: what the service answers.
+    /// - Throws: The error of the service.
     package func submit(password: String, into prompt: Prompt) async throws(DBusError) {
         try await answers.submit(password: password, into: prompt.handle)
     }
