@@ -21,6 +21,7 @@ const MANAGER: &str = "/org/localauth/Authentication1";
 const CONTEXT: &str = "org.localauth.Context1";
 const KEYCHAIN: &str = "org.localauth.Keychain1";
 const KEYCHAIN_PATH: &str = "/org/localauth/Keychain1";
+const MOST_BYTES: usize = 65_536; // of a secret
 const USER_PRESENCE: u64 = 1; // reading needs biometry or the passcode
 
 type Answer<T> = Result<T, Error>;
@@ -131,7 +132,7 @@ impl Service {
     }
 
     fn keep(&self) -> Answer<()> {
-        let mut secret = Vec::new();
+        let mut secret = Vec::with_capacity(MOST_BYTES + 1);
         io::stdin()
             .read_to_end(&mut secret)
             .map_err(|why| failed(&why.to_string()))?;
