@@ -55,7 +55,7 @@ COMMA := ,
 SPACE := $(subst ,, )
 FACE := $(CURDIR)/$(BUILD)/face
 MODULE := $(BUILD)/pam/pam_localauth.so
-SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources examples/swift
+SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Sources examples/swift
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -293,20 +293,23 @@ $(BUILD)/share/completions/localauth-sensor-check.%: $(RELEASE)/localauth-sensor
 acceptance: setup release ## The black-box suite (ACCEPTANCE=path of its run.py) on the release build
 	LA_BIN=$(RELEASE) $(PYTHON) $(ACCEPTANCE)
 
-BENCH := Benchmarks/$(BUILD)/release
+BENCHES := csdbus-service bench-client localauth-bench libsecret-client security-client keychain-bench \
+    fingerprint-bench $(if $(findstring Face,$(TRAITS)),face-bench howdy-like)
+# The manifest has the targets of Benchmarks only here: they need libsecret.
 # Without dlib everything but the face sensor is measured.
 bench: setup-bench release ## Measure everything; the tables and plots of calls are written to docs
-	$(BUILDS) -c release --static-swift-stdlib $(if $(findstring Face,$(TRAITS)),--traits Face) \
-	    --package-path Benchmarks
-	Benchmarks/measure $(RELEASE) $(BENCH) --write docs
-	$(BENCH)/localauth-bench --programs $(RELEASE) --rounds 5 --calls 5000
-	$(BENCH)/keychain-bench --programs $(RELEASE)
-	$(BENCH)/fingerprint-bench --programs $(CURDIR)/$(RELEASE)
+	for program in $(BENCHES); do \
+	    LOCALAUTH_BENCHMARKS=1 $(BUILD_RELEASE) --product $$program || exit 1; \
+	done
+	Benchmarks/measure $(RELEASE) $(RELEASE) --write docs
+	$(RELEASE)/localauth-bench --programs $(RELEASE) --rounds 5 --calls 5000
+	$(RELEASE)/keychain-bench --programs $(RELEASE)
+	$(RELEASE)/fingerprint-bench --programs $(CURDIR)/$(RELEASE)
 	$(if $(findstring Prompt,$(TRAITS)),Benchmarks/prompt $(RELEASE) --write docs)
 	@if [ -n "$(findstring Face,$(TRAITS))" ]; then \
 	    $(RELEASE)/localauth-sensor-face --fetch-models --models $(FACE)/models && \
 	    scripts/make-face-clips $(FACE)/clips && \
-	    $(BENCH)/face-bench $(FACE) $(RELEASE) $(BENCH)/howdy-like && \
+	    $(RELEASE)/face-bench $(FACE) $(RELEASE) $(RELEASE)/howdy-like && \
 	    { Benchmarks/howdy-calls $(FACE) || echo "bench: Howdy's calls in Python are left out"; }; \
 	else \
 	    echo "bench: the face sensor is left out: dlib is missing, or TRAITS has no Face"; \
@@ -368,4 +371,4 @@ packages:
 	@$(PLACES) scripts/packages
 
 clean: ## Remove everything that was built
-	rm -rf $(BUILD) Benchmarks/$(BUILD)
+	rm -rf $(BUILD)

@@ -15,13 +15,11 @@ let ofPipeWire: [CSetting] = [
 let package = Package(
     name: "localauthentication-linux",
     products: [
-        .library(name: "TestSupport", targets: ["Linux", "TestSupport"]),
-        .library(name: "FingerprintRig", targets: ["FingerprintRig"]),
-        // For Benchmarks: a product of unsafe flags can't be had by version, only by path.
-        .library(name: "FaceSensor", targets: ["FaceSensor", "CameraDevice"]),
+        // For the tests of examples/swift.
+        .library(name: "TestSupport", targets: ["TestSupport"])
     ]
         + [
-            "AgentKit", "CryptoKit", "DBus", "Linux", "LocalAuthBus", "LocalAuthClient",
+            "AgentKit", "CryptoKit", "DBus", "LocalAuthBus", "LocalAuthClient",
             "LocalAuthentication", "Security", "SensorKit", "ServiceProgram",
         ]
         .map { .library(name: $0, targets: [$0]) },
@@ -36,8 +34,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     targets: [
-        // Pure: no I/O, no clock, no Foundation.
-        .target(name: "AuthEngine", path: "Sources/Engine"),
+        // Pure: no I/O, no clock, no Foundation. The wire's words, and the decisions.
+        .target(name: "Contract", path: "Sources/Contract"),
+        .target(name: "AuthEngine", dependencies: ["Contract"], path: "Sources/Engine"),
 
         // Edges: one for each outside world.
         .systemLibrary(
@@ -97,12 +96,16 @@ let package = Package(
             dependencies: ["DBus"],
             path: "Sources/Bus/BusGuard"
         ),
-        .target(name: "LocalAuthBus", dependencies: ["DBus"], path: "Sources/Bus/LocalAuthBus"),
+        .target(
+            name: "LocalAuthBus",
+            dependencies: ["Contract", "DBus"],
+            path: "Sources/Bus/LocalAuthBus"
+        ),
         .target(name: "SQLite", dependencies: ["CSQLite", "Linux"], path: "Sources/Stores/SQLite"),
         .target(
             name: "AuthStore",
             dependencies: [
-                "AuthEngine", "Linux", "SQLite",
+                "AuthEngine", "Contract", "Linux", "SQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Sources/Stores/AuthStore"
@@ -153,7 +156,7 @@ let package = Package(
         .target(
             name: "FaceSensor",
             dependencies: [
-                "CFace", "CameraDevice", "Linux",
+                "CFace", "CameraDevice", "Contract", "Linux",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Sources/Devices/FaceSensor",
@@ -162,7 +165,7 @@ let package = Package(
 
         .target(
             name: "LocalAuthClient",
-            dependencies: ["DBus", "LocalAuthBus", "Sealing"],
+            dependencies: ["Contract", "DBus", "LocalAuthBus", "Sealing"],
             path: "Sources/Clients/LocalAuthClient"
         ),
 
@@ -196,14 +199,14 @@ let package = Package(
         .target(
             name: "AuthService",
             dependencies: [
-                "AuthEngine", "AuthStore", "BusGuard", "CLinux", "CSystemd", "DBus",
+                "AuthEngine", "AuthStore", "BusGuard", "CLinux", "CSystemd", "Contract", "DBus",
                 "KeychainStore", "Linux", "LocalAuthBus", "Sealing", "ServiceProgram",
             ],
             path: "Sources/Daemon"
         ),
         .target(
             name: "SensorKit",
-            dependencies: ["DBus", "Linux", "LocalAuthBus", "ServiceProgram"],
+            dependencies: ["Contract", "DBus", "Linux", "LocalAuthBus", "ServiceProgram"],
             path: "Sources/Authors/SensorKit"
         ),
         .target(
@@ -214,8 +217,8 @@ let package = Package(
         .target(
             name: "AgentKit",
             dependencies: [
-                "CLinux", "DBus", "Linux", "LocalAuthBus", "LocalAuthClient", "Localization",
-                "Sealing", "ServiceProgram",
+                "CLinux", "Contract", "DBus", "Linux", "LocalAuthBus", "LocalAuthClient",
+                "Localization", "Sealing", "ServiceProgram",
             ],
             path: "Sources/Authors/AgentKit"
         ),
@@ -228,8 +231,8 @@ let package = Package(
             ],
             path: "Sources/Programs/localauthd"
         ),
-        // Sensors and prompts have no access to what is internal to this package: they get along
-        // with what an author has.
+        // The simulated sensor uses only the public API, as a sensor of another author does. The
+        // other sensors use the package's API for their device targets alone.
         .executableTarget(
             name: "localauth-sensor-simulated",
             dependencies: ["SensorKit", "DBus", "LocalAuthBus", "ServiceProgram"],
@@ -241,8 +244,7 @@ let package = Package(
             dependencies: [
                 "DBus", "Fingerprint", "Linux", "LocalAuthBus", "SensorKit", "ServiceProgram",
             ],
-            path: "Sources/Programs/localauth-sensor-fingerprint",
-            packageAccess: false
+            path: "Sources/Programs/localauth-sensor-fingerprint"
         ),
         .executableTarget(
             name: "localauth-sensor-face",
@@ -250,16 +252,14 @@ let package = Package(
                 "CameraDevice", "DBus", "FaceSensor", "Linux", "LocalAuthBus", "SensorKit",
                 "ServiceProgram",
             ],
-            path: "Sources/Programs/localauth-sensor-face",
-            packageAccess: false
+            path: "Sources/Programs/localauth-sensor-face"
         ),
         .executableTarget(
             name: "localauth-sensor-fido2",
             dependencies: [
                 "DBus", "Linux", "LocalAuthBus", "SecurityKey", "SensorKit", "ServiceProgram",
             ],
-            path: "Sources/Programs/localauth-sensor-fido2",
-            packageAccess: false
+            path: "Sources/Programs/localauth-sensor-fido2"
         ),
         .executableTarget(
             name: "localauth-passcode",
@@ -312,7 +312,10 @@ let package = Package(
         ),
 
         // Tests, folder by folder, and what they need beside the product.
-        .testTarget(name: "AuthEngineTests", dependencies: ["AuthEngine", "TestSupport"]),
+        .testTarget(
+            name: "AuthEngineTests",
+            dependencies: ["AuthEngine", "Contract", "TestSupport"]
+        ),
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"]),
         .testTarget(name: "LinuxTests", dependencies: ["Linux", "TestSupport"]),
         .testTarget(name: "SQLiteTests", dependencies: ["Linux", "SQLite"]),
@@ -331,7 +334,8 @@ let package = Package(
         .testTarget(
             name: "AuthStoreTests",
             dependencies: [
-                "AuthEngine", "AuthStore", "CSQLite", "Linux", "SQLite", "StoreCrashProbe",
+                "AuthEngine", "AuthStore", "CSQLite", "Contract", "Linux", "SQLite",
+                "StoreCrashProbe",
                 "TestSupport",
             ]
         ),
@@ -343,7 +347,7 @@ let package = Package(
         .testTarget(
             name: "KeychainTests",
             dependencies: [
-                "AuthEngine", "CSQLite", "KeychainCrashProbe", "KeychainStore",
+                "AuthEngine", "CSQLite", "Contract", "KeychainCrashProbe", "KeychainStore",
                 .product(name: "Crypto", package: "swift-crypto"), "SQLite", "Sealing",
                 "TestSupport",
             ],
@@ -365,7 +369,8 @@ let package = Package(
         .testTarget(
             name: "AuthServiceTests",
             dependencies: [
-                "AuthEngine", "AuthService", "AuthStore", "BusGuard", "CLinux", "DBus", "Linux",
+                "AuthEngine", "AuthService", "AuthStore", "BusGuard", "CLinux", "Contract", "DBus",
+                "Linux",
                 "LocalAuthBus", "Sealing", "TestSupport", "localauth-sensor-simulated",
                 "localauthd",
             ]
@@ -445,7 +450,7 @@ let package = Package(
         .testTarget(
             name: "FaceTests",
             dependencies: [
-                "CV4L2", "CameraDevice", "DBus", "FaceSensor", "Linux", "LocalAuthBus",
+                "CV4L2", "CameraDevice", "Contract", "DBus", "FaceSensor", "Linux", "LocalAuthBus",
                 "SensorContract", "SensorKit", "ServiceProgram", "TestSupport", "pipewire-camera",
                 "localauth-sensor-face", .product(name: "Crypto", package: "swift-crypto"),
             ]
@@ -538,7 +543,8 @@ let package = Package(
             name: "fuzzers",
             dependencies: [
                 "AuthEngine", "AuthService", "AuthStore", "BusGuard", "CFuzz", "CV4L2",
-                "CameraDevice", "DBus", "FaceSensor", "Fingerprint", "KeychainStore", "Linux",
+                "CameraDevice", "Contract", "DBus", "FaceSensor", "Fingerprint", "KeychainStore",
+                "Linux",
                 "LocalAuthBus", "SQLite", "Sealing", "SecurityKey", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -561,6 +567,80 @@ let package = Package(
     ],
     cxxLanguageStandard: .cxx17
 )
+
+// Measures the product: make bench.
+if Context.environment["LOCALAUTH_BENCHMARKS"] != nil {
+    // The yardstick and the clients are plain C.
+    let optimized: [CSetting] = [.unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"])]
+    let systemd: [LinkerSetting] = [.linkedLibrary("systemd")]
+    package.targets += [
+        .executableTarget(
+            name: "csdbus-service",
+            path: "Benchmarks/Sources/csdbus-service",
+            cSettings: optimized,
+            linkerSettings: systemd
+        ),
+        .executableTarget(
+            name: "bench-client",
+            path: "Benchmarks/Sources/bench-client",
+            cSettings: optimized,
+            linkerSettings: systemd
+        ),
+        .target(
+            name: "BenchSupport",
+            dependencies: ["TestSupport"],
+            path: "Benchmarks/Sources/BenchSupport"
+        ),
+        .executableTarget(
+            name: "localauth-bench",
+            dependencies: ["BenchSupport", "TestSupport"],
+            path: "Benchmarks/Sources/localauth-bench"
+        ),
+        .systemLibrary(
+            name: "CSecret",
+            path: "Benchmarks/Sources/CSecret",
+            pkgConfig: "libsecret-1",
+            providers: [.apt(["libsecret-1-dev"])]
+        ),
+        .executableTarget(
+            name: "libsecret-client",
+            dependencies: ["CSecret"],
+            path: "Benchmarks/Sources/libsecret-client",
+            cSettings: optimized
+        ),
+        .executableTarget(
+            name: "security-client",
+            dependencies: ["LocalAuthentication", "Security"],
+            path: "Benchmarks/Sources/security-client"
+        ),
+        .executableTarget(
+            name: "keychain-bench",
+            dependencies: ["BenchSupport", "DBus", "LocalAuthBus", "TestSupport"],
+            path: "Benchmarks/Sources/keychain-bench"
+        ),
+        .executableTarget(
+            name: "fingerprint-bench",
+            dependencies: [
+                "BenchSupport", "DBus", "FingerprintRig", "LocalAuthBus", "TestSupport",
+            ],
+            path: "Benchmarks/Sources/fingerprint-bench"
+        ),
+        .executableTarget(
+            name: "face-bench",
+            dependencies: [
+                "BenchSupport", "CameraDevice", "DBus", "FaceSensor", "LocalAuthBus", "TestSupport",
+            ],
+            path: "Benchmarks/Sources/face-bench"
+        ),
+        .executableTarget(
+            name: "howdy-like",
+            path: "Benchmarks/Sources/howdy-like",
+            cxxSettings: [.define("LOCALAUTH_FACE", inFace), .unsafeFlags(["-O2"])],
+            linkerSettings: [":libdlib.a", "openblas", "jpeg", "png16", "m"]
+                .map { .linkedLibrary($0, inFace) }
+        ),
+    ]
+}
 
 // Every Swift target: all of Swift 6, explicit existentials, leaks of imports said, no warning.
 for target in package.targets where target.type != .system && target.swiftSettings == nil {

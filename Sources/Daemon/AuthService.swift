@@ -1,10 +1,10 @@
 import AuthEngine
-public import AuthStore
+package import AuthStore
 import BusGuard
 import CLinux
-public import DBus
+package import DBus
 import Glibc
-public import KeychainStore
+package import KeychainStore
 import LocalAuthBus
 import Sealing
 import ServiceProgram
@@ -14,7 +14,7 @@ import ServiceProgram
 /// All of it runs on the loop's thread. The service and its parts keep each other: they live as
 /// long as the process.
 @BusActor
-public final class AuthService {
+package final class AuthService {
     let connection: Connection
     let neighbours: NeighbourGuard
     /// The key to which callers seal secrets, new at each start (L32).
@@ -129,7 +129,7 @@ public final class AuthService {
     ///   - deviceRecords: where udev records devices; nil: nobody does.
     ///   - rereadConfiguration: how `reload()` gets them anew.
     ///   - journal: the socket of the journal that decisions are written to.
-    public init(
+    package init(
         connection: Connection,
         store: AuthStore,
         state: LoadedState,
@@ -191,7 +191,7 @@ public final class AuthService {
     /// answered like everything later, properties too (L26).
     ///
     /// - Throws: Failed when the name is taken.
-    public func start() async throws(DBusError) {
+    package func start() async throws(DBusError) {
         // Nobody is to look into this process, whatever else runs as its user.
         if isSystemBus { _ = forbid_tracing() }
         connection.serveObjectManager(at: Authentication1.path)
@@ -215,7 +215,7 @@ public final class AuthService {
     }
 
     /// Ends every evaluation with SystemCancel, then writes what is still to be written.
-    public func stop() async {
+    package func stop() async {
         evaluations.handle(.stopping)
         for device in devices.values { device.stop() }
         await withCheckedContinuation { continuation in

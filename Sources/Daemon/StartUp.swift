@@ -1,18 +1,18 @@
 import Glibc
-public import KeychainStore
+package import KeychainStore
 import Linux
-public import ServiceProgram
+package import ServiceProgram
 
 /// Where the settings are.
-public struct ConfigurationFile: Sendable {
+package struct ConfigurationFile: Sendable {
     /// The file that is read when none is named, if it is there.
-    public static let standard = "/etc/localauth/localauth.conf"
+    package static let standard = "/etc/localauth/localauth.conf"
 
     /// The file that was named, or nil.
-    public let path: String?
+    package let path: String?
 
     /// The file that was named, or nil for the standard one.
-    public init(path: String?) {
+    package init(path: String?) {
         self.path = path
     }
 
@@ -21,7 +21,7 @@ public struct ConfigurationFile: Sendable {
     /// A named one must be there; the standard one may be absent.
     ///
     /// - Throws: `ConfigurationError` with file, line and key.
-    public func read() throws(ConfigurationError) -> Configuration {
+    package func read() throws(ConfigurationError) -> Configuration {
         if let path { return try Configuration.read(path: path) }
         guard access(Self.standard, F_OK) == 0 else { return Configuration() }
         return try Configuration.read(path: Self.standard)
@@ -29,12 +29,12 @@ public struct ConfigurationFile: Sendable {
 }
 
 /// Where the daemon keeps its state.
-public enum StateDirectory {
+package enum StateDirectory {
     /// The named folder, else `$STATE_DIRECTORY`, else `/var/lib/localauth` for root and
     /// `$XDG_STATE_HOME/localauth` or `~/.local/state/localauth` for others.
     ///
     /// - Throws: `StartError` when a user has no home.
-    public static func path(_ named: String?) throws(StartError) -> String {
+    package static func path(_ named: String?) throws(StartError) -> String {
         if let named { return named }
         guard let folder = StatePath.folder(system: "localauth", user: "localauth") else {
             throw StartError("there is no home directory; name one with --state-directory")
@@ -47,7 +47,7 @@ extension Keychain {
     /// The keychain in the daemon's state directory, under systemd's credential if there is one.
     ///
     /// - Throws: `notAvailable` when no thread can be had.
-    public init(in directory: String, itemLimit: Int) throws(KeychainError) {
+    package init(in directory: String, itemLimit: Int) throws(KeychainError) {
         let credentials = StatePath.path(in: "CREDENTIALS_DIRECTORY")
         try self.init { () throws(KeychainError) in
             try KeychainStore.open(

@@ -1,3 +1,5 @@
+import Contract
+
 /// What lies how long ago: the passcode that biometry needs (L11), and the unlock that answers an
 /// evaluation (R34).
 extension AuthEngine {

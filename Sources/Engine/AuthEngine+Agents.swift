@@ -1,7 +1,7 @@
 extension AuthEngine {
     /// Whether an agent may register: one normal and one fallback a session and user, one a
     /// process, four a connection.
-    public func canRegister(
+    package func canRegister(
         uid: UInt32,
         session: String,
         kind: Agent.Kind,
@@ -29,7 +29,7 @@ extension AuthEngine {
     }
 
     /// Whether an agent serves a process and its children alone.
-    public var servesProcesses: Bool {
+    package var servesProcesses: Bool {
         agents.contains { agent in
             if case .process = agent.kind { true } else { false }
         }
@@ -41,7 +41,7 @@ extension AuthEngine {
     /// One of another session shows nothing here: that one may be remote. One of root's that is in
     /// no session serves its process anywhere, and root's agent of a process the unlocks that this
     /// process asks for.
-    public func agent(
+    package func agent(
         for uid: UInt32,
         session: String,
         processes: [Int32],
@@ -62,7 +62,7 @@ extension AuthEngine {
     /// The agent that would show a prompt now, by where the caller stands, or why none would.
     ///
     /// Evaluate decides by this, and the property `Interactive` and CanInteract say it (L28).
-    public func prompter(
+    package func prompter(
         for uid: UInt32,
         _ facts: Facts,
         isUnlock: Bool = false
@@ -81,7 +81,7 @@ extension AuthEngine {
 
     /// Why somebody who stands there may not enrol: who does has to sit at the machine (L2); nil:
     /// they may.
-    public func enrolmentRefusal(of uid: UInt32, _ facts: Facts) -> Refusal? {
+    package func enrolmentRefusal(of uid: UInt32, _ facts: Facts) -> Refusal? {
         if facts.isRemote { return .remoteSession }
         switch prompter(for: uid, facts) {
         case .success(let agent):
@@ -106,12 +106,12 @@ extension AuthEngine {
     }
 
     /// The agent that was asked to show the evaluation's prompt; nil: none was.
-    public func promptsAgent(of evaluation: EvaluationID) -> AgentID? {
+    package func promptsAgent(of evaluation: EvaluationID) -> AgentID? {
         evaluations[evaluation]?.prompt?.agent
     }
 
     /// The client's evaluations that have not been answered.
-    public func pendingCount(of client: ClientID) -> Int {
+    package func pendingCount(of client: ClientID) -> Int {
         evaluations.values.filter { $0.request.client == client }.count
     }
 
@@ -120,7 +120,7 @@ extension AuthEngine {
 
 extension Facts {
     /// No sensor is of use to who is not there (L2).
-    public mutating func withholdSensors() {
+    package mutating func withholdSensors() {
         for index in sensors.indices { sensors[index].availability = .unavailable }
     }
 }

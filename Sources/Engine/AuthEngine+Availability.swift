@@ -1,9 +1,11 @@
+package import Contract
+
 extension AuthEngine {
     /// Why such an evaluation is not possible now; nil when it is.
     ///
     /// Shows nothing, starts nothing. In the order of R10: -6 or -13, -7, -8, -5. An invalid
     /// context comes before all (-10).
-    public func availability(
+    package func availability(
         _ policy: Policy,
         uid: UInt32,
         facts: Facts,
@@ -65,7 +67,7 @@ extension AuthEngine {
     }
 
     /// Why biometry waits for a passcode of this user; nil: it doesn't.
-    public func lockout(of uid: UInt32, at moment: Instant) -> Refusal? {
+    package func lockout(of uid: UInt32, at moment: Instant) -> Refusal? {
         guard let cause = refusingCause(of: uid, at: moment) else { return nil }
         return cause.word == .lockout ? .tooManyFailures : .passcodeFirst(cause: cause)
     }

@@ -1,7 +1,9 @@
+package import Contract
+
 /// A success stays with its context for a while (R33).
 extension AuthEngine {
     /// Whether `Invalidate` was called on the context.
-    public func isInvalid(_ context: ContextID) -> Bool {
+    package func isInvalid(_ context: ContextID) -> Bool {
         contexts[context]?.isInvalid == true
     }
 
@@ -9,7 +11,7 @@ extension AuthEngine {
     ///
     /// Every success is strong enough without `minimumStrength`, one by passcode always. One by
     /// biometry counts only while it is known what the user has enrolled (L11b).
-    public func success(
+    package func success(
         of context: ContextID,
         for policy: Policy,
         uid: UInt32,
@@ -61,7 +63,7 @@ extension AuthEngine {
     }
 
     /// How long ago the user gave a passcode in this context; nil: not in this context's life.
-    public func passcodeAge(of context: ContextID, uid: UInt32, at moment: Instant) -> Duration? {
+    package func passcodeAge(of context: ContextID, uid: UInt32, at moment: Instant) -> Duration? {
         guard let known = contexts[context], !known.isInvalid else { return nil }
         let success = known.successes.last {
             $0.grant.mechanism == .passcode && $0.operation == nil && $0.grant.uid == uid

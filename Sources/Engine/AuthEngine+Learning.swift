@@ -4,7 +4,7 @@
 /// the passcode is typed instead. A match alone teaches nothing.
 extension AuthEngine {
     /// Whether the match of an operation may be learned from, should the passcode confirm it.
-    public func mayLearn(from operation: OperationID) -> Bool {
+    package func mayLearn(from operation: OperationID) -> Bool {
         running(operation).map { mayLearn($1.sensor, for: $0) } ?? false
     }
 

@@ -1,9 +1,11 @@
+import Contract
+
 /// What outlives the process: strict at once in memory, told when it is on the disk (L17).
 extension AuthEngine {
     func record(of uid: UInt32) -> UserRecord { records[uid] ?? unknown }
 
     /// Whether a write of this user's record is under way: nothing is concluded on it meanwhile.
-    public func isBeingWritten(_ uid: UInt32) -> Bool {
+    package func isBeingWritten(_ uid: UInt32) -> Bool {
         saves.values.contains { $0.uid == uid }
     }
 
@@ -14,7 +16,7 @@ extension AuthEngine {
 
     /// Whether what was last written of this user is on the disk, as far as it matters; what is on
     /// its way is not looked at.
-    public func isWritten(_ uid: UInt32) -> Bool { !unwritten.contains(uid) }
+    package func isWritten(_ uid: UInt32) -> Bool { !unwritten.contains(uid) }
 
     /// Tries again to write what could not be written: nobody is told of it before.
     mutating func writeAgain(_ uid: UInt32) {

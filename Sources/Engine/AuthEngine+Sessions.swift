@@ -21,6 +21,5 @@ extension AuthEngine {
 }
 
 extension Interruption {
-    /// What it ends is refused with.
-    public var refusal: Refusal { self == .locked ? .sessionLocked : .sessionLeft }
+    package var refusal: Refusal { self == .locked ? .sessionLocked : .sessionLeft }
 }

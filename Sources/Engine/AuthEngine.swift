@@ -3,11 +3,11 @@
 /// A value: it reads no clock, does no I/O and never throws or traps. An event that it doesn't
 /// expect (for an evaluation that has ended, from an operation that doesn't run) changes nothing.
 /// Whatever it does not grant is refused.
-public struct AuthEngine: Hashable, Sendable {
+package struct AuthEngine: Hashable, Sendable {
     /// The administrator's numbers; the event `configured` brings others.
-    public private(set) var settings: Settings
+    package private(set) var settings: Settings
     /// What outlives the process, by uid: as strict as the last event made it, written or not.
-    public internal(set) var records: [UInt32: UserRecord]
+    package internal(set) var records: [UInt32: UserRecord]
     /// The record of a user of whom nothing is known.
     let unknown: UserRecord
     /// From when on a user of whom nothing is known counts as having given the passcode.
@@ -47,7 +47,7 @@ public struct AuthEngine: Hashable, Sendable {
     ///   - unknown: the record of every other user; after a damage it requires a passcode first.
     ///   - since: when the time without a passcode begins for one who gave none yet: the login for
     ///     a session's service, the boot for the system's.
-    public init(
+    package init(
         settings: Settings = Settings(),
         records: [UInt32: UserRecord] = [:],
         unknown: UserRecord = UserRecord(),
@@ -62,7 +62,7 @@ public struct AuthEngine: Hashable, Sendable {
     /// Takes one event and says what to do about it, in order.
     ///
     /// What is due by then happens first: no match counts after its deadline.
-    public mutating func step(_ event: Event, at now: Instant) -> [Effect] {
+    package mutating func step(_ event: Event, at now: Instant) -> [Effect] {
         self.now = max(self.now, now)
         // New numbers count at once, for what is due now as well.
         if case .configured(let settings) = event { self.settings = settings }
@@ -110,7 +110,7 @@ public struct AuthEngine: Hashable, Sendable {
     }
 
     /// The earliest moment at which something happens by itself; nil: nothing waits for time.
-    public var nextDeadline: Instant? {
+    package var nextDeadline: Instant? {
         var moments = evaluations.values.map(\.deadline)
         for evaluation in evaluations.values {
             if let until = evaluation.agentDeadline { moments.append(until) }

@@ -1,3 +1,4 @@
+import Contract
 import Testing
 
 @testable import AuthEngine
@@ -439,7 +440,7 @@ extension Desk {
     fileprivate mutating func reuse(
         _ seconds: Int64,
         _ policy: Policy = .biometrics
-    ) -> (id: EvaluationID, grant: Grant?, refusal: Refusal.Code?, isPending: Bool) {
+    ) -> (id: EvaluationID, grant: Grant?, refusal: RefusalCode?, isPending: Bool) {
         let id = evaluate(policy) { $0.reuseDuration = .seconds(seconds) }
         return (id, grant(id), refusal(id), isPending(id))
     }

@@ -1,4 +1,5 @@
 import AuthEngine
+import Contract
 import Testing
 
 @Suite("Attempts and lockout")
@@ -216,7 +217,7 @@ struct AttemptTests {
     func faultsDoNotCount() {
         var desk = Desk(.finger)
         desk.fail(4)
-        for kind in [nil] + SensorFault.Kind.allCases.map(Optional.some) {
+        for kind in [nil] + SensorFailure.allCases.map(Optional.some) {
             let faulty = desk.evaluate(.biometrics)
             desk.fault(because: kind.map { SensorFault($0, "It can't look.") })
             #expect(desk.refusal(faulty) == .biometryNotAvailable)

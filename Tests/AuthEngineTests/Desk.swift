@@ -1,4 +1,5 @@
 import AuthEngine
+import Contract
 
 /// An engine with a service around it that does what it is told, at once.
 struct Desk {
@@ -169,17 +170,17 @@ struct Desk {
         send(.timePassed)
     }
 
-    func available(_ policy: Policy, context: ContextID? = nil) -> Refusal.Code? {
+    func available(_ policy: Policy, context: ContextID? = nil) -> RefusalCode? {
         engine.availability(policy, uid: Desk.uid, facts: facts, context: context, at: now)?.code
     }
 
-    func refusal(_ id: EvaluationID) -> Refusal.Code? {
+    func refusal(_ id: EvaluationID) -> RefusalCode? {
         guard case .refused(let refusal) = outcomes[id] else { return nil }
         return refusal.code
     }
 
     /// Evaluates, and says why that was refused at once.
-    mutating func refused(_ policy: Policy) -> Refusal.Code? {
+    mutating func refused(_ policy: Policy) -> RefusalCode? {
         let id = evaluate(policy)
         return refusal(id)
     }

@@ -1,3 +1,5 @@
+import Contract
+
 @testable import AuthEngine
 
 /// Keeps its own books of what every user has proved and failed, across crashes and boots.
@@ -341,7 +343,7 @@ struct Ledger {
             if end.map({ now < $0 }) != true { complain("a passcode is not taken: no delay") }
         case .passcodeRequired(let cause):
             if isDelayed(book(of: uid)) { complain("a passcode is asked for in a delay: \(cause)") }
-            let others: [PasscodeCause.Word] = [
+            let others: [PasscodeCauseWord] = [
                 .fallback, .attempts, .sensorFailed, .verifierFailed, .delayOver, .accessControl,
             ]
             if others.contains(cause.word) { return }

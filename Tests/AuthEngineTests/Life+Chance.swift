@@ -1,3 +1,5 @@
+import Contract
+
 @testable import AuthEngine
 
 /// What happens next.
@@ -173,7 +175,7 @@ extension Life {
         switch Int.random(in: 0..<11, using: &random) {
         case 0: .sensorReady(operation)
         case 10: .sensorBusy(operation, by: "zoom")
-        case 1: .sensorHinted(operation, Hint(rawValue: "hold-still"))
+        case 1: .sensorHinted(operation, "hold-still")
         case 2: .sensorEnded(operation)
         case 3, 4: .sensorMatched(operation, template: "t")
         default: mismatch(of: operation)

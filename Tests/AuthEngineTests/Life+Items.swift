@@ -1,3 +1,5 @@
+import Contract
+
 @testable import AuthEngine
 
 /// Items with access controls, and the apps that use them.

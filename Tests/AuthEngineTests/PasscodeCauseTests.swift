@@ -1,4 +1,5 @@
 import AuthEngine
+import Contract
 import Testing
 
 @Suite("Causes of a required passcode")

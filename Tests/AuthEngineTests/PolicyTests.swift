@@ -1,4 +1,5 @@
 import AuthEngine
+import Contract
 import Testing
 
 @Suite("Policies and availability")
@@ -43,7 +44,7 @@ struct PolicyTests {
 
     @Test("R10: -6 says what is in the way of the sensor that is the easiest to get to work")
     func obstacles() {
-        func said(_ obstacles: SensorFact.Obstacle?...) -> String? {
+        func said(_ obstacles: Unavailability?...) -> String? {
             var desk = Desk()
             desk.facts.sensors = obstacles.map { obstacle in
                 var sensor = SensorFact.finger.with(.unavailable)
@@ -60,8 +61,8 @@ struct PolicyTests {
         #expect(said(.noHardware)?.contains("plugged in") == true)
         #expect(said(.noHardware, .failed)?.contains("doesn't work") == true)
         #expect(said(.failed, nil, .lidClosed)?.contains("lid") == true)
-        #expect(said(.refused)?.contains("may not be used") == true)
-        #expect(said(.refused, .crashed)?.contains("ended") == true)
+        #expect(said(.untrusted)?.contains("may not be used") == true)
+        #expect(said(.incompatible, .crashed)?.contains("ended") == true)
     }
 
     @Test("R10: Evaluate is refused as CanEvaluate answers, without a prompt")
@@ -71,7 +72,7 @@ struct PolicyTests {
             [], [finger.with(.unavailable)], [finger.with(.away)], [finger.with(.starting)],
             [finger.with(templates: 0)], [finger], [.key.with(templates: 0)],
         ]
-        var seen: Set<Refusal.Code> = []
+        var seen: Set<RefusalCode> = []
         for isLocked in [false, true] {
             for sensors in sensors {
                 for passcode in [PasscodeFact.set, .missing, .unknown] {

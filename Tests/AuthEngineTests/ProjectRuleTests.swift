@@ -1,4 +1,5 @@
 import AuthEngine
+import Contract
 import Testing
 
 @Suite("The rules of our own")

@@ -1,3 +1,4 @@
+import Contract
 import Testing
 
 @testable import AuthEngine
@@ -269,7 +270,7 @@ struct PromptTests {
 
     @Test("R33: Biometry counts for 1, 2, 4, a companion for 3, 4, a passcode for 2 only")
     func reuseTable() {
-        let counts: [(Grant.Mechanism, Set<Policy>)] = [
+        let counts: [(Mechanism, Set<Policy>)] = [
             (.biometry, [.biometrics, .biometricsOrPasscode, .biometricsOrCompanion]),
             (.companion, [.companion, .biometricsOrCompanion]),
             (.passcode, [.biometricsOrPasscode]),
@@ -284,7 +285,7 @@ struct PromptTests {
         }
     }
 
-    private func succeed(_ desk: inout Desk, _ mechanism: Grant.Mechanism) {
+    private func succeed(_ desk: inout Desk, _ mechanism: Mechanism) {
         switch mechanism {
         case .companion:
             desk.evaluate(.companion, context: Desk.context)
@@ -300,7 +301,7 @@ struct PromptTests {
 
     @Test("L11b, R33: While the enrolment isn't known no success by biometry counts, others do")
     func unknownEnrolment() throws {
-        let proofs: [(Grant.Mechanism, Policy, counts: Bool)] = [
+        let proofs: [(Mechanism, Policy, counts: Bool)] = [
             (.biometry, .biometrics, false), (.companion, .companion, true),
             (.passcode, .biometricsOrPasscode, true),
         ]
@@ -330,7 +331,7 @@ struct PromptTests {
             { $0.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote))) },
             { $0.send(.released(Desk.context)) },
         ]
-        let proofs: [(Grant.Mechanism, Policy)] = [
+        let proofs: [(Mechanism, Policy)] = [
             (.biometry, .biometrics), (.passcode, .biometricsOrPasscode), (.companion, .companion),
         ]
         for end in ends {

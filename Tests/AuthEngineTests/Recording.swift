@@ -72,7 +72,6 @@ private func source(_ value: Any) -> String {
     case let id as SaveID: return ".init(rawValue: \(id.rawValue))"
     case let cause as PasscodeCause:
         return cause.text.map { ".remote(\(source($0)))" } ?? "PasscodeCause(.\(cause.word))"
-    case let hint as Hint: return ".init(rawValue: \(source(hint.rawValue)))"
     case let moment as Instant: return ".init(nanoseconds: \(moment.nanoseconds))"
     case let duration as Duration:
         return ".nanoseconds(\((Instant(nanoseconds: 0) + duration).nanoseconds))"

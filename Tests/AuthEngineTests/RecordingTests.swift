@@ -1,3 +1,4 @@
+import Contract
 import Glibc
 import Testing
 
@@ -84,7 +85,7 @@ struct RecordingTests {
         )
         life.take(.promptBegan(.init(1)), at: .init(nanoseconds: 60))
         life.take(
-            .sensorHinted(.init(rawValue: 1), .init(rawValue: "hold-still")),
+            .sensorHinted(.init(rawValue: 1), "hold-still"),
             at: .init(nanoseconds: 70)
         )
         life.take(

@@ -1,4 +1,5 @@
 import AuthEngine
+import Contract
 import Testing
 
 /// L2 and L4: what the engine makes of sessions and sleep.

@@ -1,3 +1,5 @@
+import Contract
+
 @testable import AuthEngine
 
 /// Watches what is proved for access controls, stage by stage, and says what must never happen.

@@ -1,3 +1,5 @@
+import Contract
+
 @testable import AuthEngine
 
 /// Whether what was granted was proved.

@@ -1,3 +1,5 @@
+import Contract
+
 @testable import AuthEngine
 
 /// What the engine may never look like between two steps.

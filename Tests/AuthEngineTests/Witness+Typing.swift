@@ -1,3 +1,5 @@
+import Contract
+
 @testable import AuthEngine
 
 /// When a passcode or a password is taken, and when a prompt is told to ask for one.

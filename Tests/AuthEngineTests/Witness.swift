@@ -1,3 +1,5 @@
+import Contract
+
 @testable import AuthEngine
 
 /// Watches events and effects from outside, and says what must never happen.

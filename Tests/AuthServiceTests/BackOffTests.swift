@@ -51,9 +51,11 @@ struct BackOffTests {
             let (sensor, process) = try await Self.sensor("Third", bench)
             let (_, other) = try await Self.sensor("Other", bench)
             let asked = sensor.count(of: "Health")
-            for _ in 0..<11 { _ = process.backOff.failed(at: Instant.now(), wasReady: false) }
-            process.fail(.failed)
-            other.fail(.failed)
+            for _ in 0..<11 {
+                _ = process.service.backOff.failed(at: Instant.now(), wasReady: false)
+            }
+            process.service.fail(.failed)
+            other.service.fail(.failed)
             #expect(other.unavailability == .failed)
             // It is looked at after a second, which the first one's half minute outlasts.
             try await eventually("the other one to be used again") { other.isUsable }
@@ -78,9 +80,11 @@ struct BackOffTests {
             let (sensor, process) = try await Self.sensor("Third", bench)
             let name = Sensor1.namespace + ".Third"
             try await bench.bus.allowSuccessor(of: name)
-            for _ in 0..<12 { _ = process.backOff.failed(at: Instant.now(), wasReady: false) }
+            for _ in 0..<12 {
+                _ = process.service.backOff.failed(at: Instant.now(), wasReady: false)
+            }
             let work = Duration.seconds(fate == .crashedAtOnce ? 0 : 60)
-            process.backOff.recovered(at: Instant.now() + work * -1)
+            process.service.backOff.recovered(at: Instant.now() + work * -1)
             if fate == .fellAsleepAfterAMinute {
                 sensor.connection.releaseName(name)
                 try await eventually("it to be asleep") { process.state == .asleep }
@@ -90,7 +94,7 @@ struct BackOffTests {
             }
             // Nobody comes when the bus starts it: after a first fault it takes another minute of
             // them until the pause is the longest.
-            var backOff = process.backOff
+            var backOff = process.service.backOff
             let next = backOff.failed(at: Instant.now(), wasReady: false)
             #expect((next == .seconds(60)) == (fate == .crashedAtOnce), "\(next)")
         }

@@ -1,6 +1,7 @@
 import AuthEngine
 import AuthStore
 import CSQLite
+import Contract
 import Glibc
 import TestSupport
 import Testing

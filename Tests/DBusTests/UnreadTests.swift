@@ -286,6 +286,63 @@ struct UnreadTests {
         }
     }
 
+    /// Answers held calls with so many bytes each.
+    @BusActor
+    private static func answer(_ calls: [IncomingCall], bytes: Int) {
+        let value = [UInt8](repeating: 7, count: bytes)
+        for call in calls {
+            call.answer(.now(value), "ay") { (value, writer) throws(DBusError) in
+                try writer.write(value)
+            }
+        }
+    }
+
+    @Test("L21, L31: a refusal waits until its caller reads, and then comes")
+    @BusActor
+    func refusals() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            let (silent, name) = (all.silent, all.server.uniqueName)
+            let path = ExampleService.path.rawValue
+            for _ in 0..<3 {
+                try silent.send(
+                    to: name,
+                    path: path,
+                    interface: ExampleService.name,
+                    member: "Hold"
+                )
+            }
+            try await eventually("its calls") { all.service.held.count == 3 }
+            Self.answer(all.service.held, bytes: MessageLimits.bytes)
+            // More than a user's calls may take while they wait.
+            let text = [UInt8](repeating: UInt8(ascii: "x"), count: 60 * 1024)
+            let length = withUnsafeBytes(of: UInt32(text.count).littleEndian) { Array($0) }
+            try await Task.detached {
+                for _ in 0..<80 {
+                    try silent.send(
+                        to: name,
+                        path: path,
+                        interface: ExampleService.name,
+                        member: "EchoLater",
+                        signature: "s",
+                        body: length + text + [0]
+                    )
+                }
+            }
+            .value
+            try await eventually("its calls to wait") {
+                all.guarded.callers[silent.name]?.backlog.count == 80
+            }
+            let waiting = all.guarded.callers[silent.name]?.backlog ?? []
+            #expect(waiting.contains { $0.isRefused } && waiting.contains { !$0.isRefused })
+            try await all.beAnswered()
+            _ = try await Task.detached { try silent.receive(until: "too many wait.") }.value
+            try await eventually("no call to wait") {
+                all.guarded.callers[silent.name]?.backlog.isEmpty == true
+            }
+        }
+    }
+
     @Test("L21: what was sent to somebody who has left is forgotten")
     @BusActor
     func leaving() async throws {

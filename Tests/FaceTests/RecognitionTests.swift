@@ -1,3 +1,4 @@
+import Contract
 import TestSupport
 import Testing
 
@@ -138,7 +139,7 @@ enum Seen {
 
     @Test("Frames that aren't good fail no attempt, and say what is wrong")
     func notGood() {
-        let cases: [(Sight, FaceHint)] = [
+        let cases: [(Sight, SensorHint)] = [
             (Seen.face(person: 3, size: 0.1), .moveCloser),
             (Seen.face(person: 3, size: 0.8), .moveAway),
             (Seen.face(person: 3, x: 0.1), .center),
@@ -413,7 +414,7 @@ extension Recognition.Outcome {
 
     @Test("Frames that aren't good are no stage, and say what is wrong")
     func notGood() {
-        let cases: [(Sight, FaceHint)] = [
+        let cases: [(Sight, SensorHint)] = [
             (Seen.face(size: 0.1), .moveCloser), (Seen.face(x: 0.9), .center),
             (Seen.face(yaw: 0.2), .lookAtCamera), (Seen.empty, .lookAtCamera),
             (Seen.face(eyes: 0.2), .lookAtCamera), (Seen.dark, .tooDark), (Seen.two, .center),

@@ -1,4 +1,5 @@
 import CameraDevice
+import Contract
 import Synchronization
 import Testing
 

@@ -1,3 +1,4 @@
+import Contract
 import Linux
 import SQLite
 import TestSupport

@@ -29,7 +29,8 @@ struct ClientWireTests {
             #expect(error.code.rawValue == code, "\(word)")
             #expect(error.message == "It is so.", "\(word)")
         }
-        #expect(AuthenticationError.codes.count == Self.codes.count)
+        let refusals = RefusalCode.allCases.filter { $0 != .limitsExceeded }
+        #expect(Set(refusals.map { Int($0.rawValue) }) == Set(Self.codes.values))
     }
 
     @Test("An error that is none of the service's is no verdict: it ended, isn't there or refused")

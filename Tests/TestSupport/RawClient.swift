@@ -1,8 +1,8 @@
 public import BusBench
 import CLinux
-public import DBus
+package import DBus
 import Glibc
-public import Linux
+package import Linux
 import Synchronization
 
 /// A connection to a bus without a library: it reads only what it is told to, and sends what no
@@ -60,7 +60,7 @@ public final class RawClient: Sendable {
     }
 
     /// Says Hello over a socket that leads to a bus.
-    public init(over socket: OwnedDescriptor, isPatient: Bool = true) throws(TestFailure) {
+    package init(over socket: OwnedDescriptor, isPatient: Bool = true) throws(TestFailure) {
         self.socket = socket
         try greet()
         guard isPatient else {
@@ -115,7 +115,7 @@ public final class RawClient: Sendable {
     /// is to the call of that number.
     ///
     /// - Throws: When the bus has ended the connection.
-    public func send(
+    package func send(
         _ kind: Kind = .call,
         to destination: String,
         path: String = "/",
@@ -145,7 +145,7 @@ public final class RawClient: Sendable {
     /// Answers a call to another connection with a descriptor, as no `Connection` can.
     ///
     /// The connection leaves the call unanswered, and the bus passes forged replies on.
-    @BusActor public func answer(
+    @BusActor package func answer(
         _ call: IncomingCall,
         with descriptor: OwnedDescriptor
     ) throws(TestFailure) {

@@ -8,7 +8,7 @@ enum Layers {
     }
 
     private static let targets: [Layer: Set<String>] = [
-        .pure: ["AuthEngine"],
+        .pure: ["AuthEngine", "Contract"],
         .edge: [
             "AuthStore", "BusBench", "BusGuard", "CAdwaita", "CFace", "CFido2", "CIntl", "CLinux",
             "CPAM", "CPipeWire", "CSQLite", "CSystemd", "CV4L2", "CameraDevice", "DBus",
@@ -84,8 +84,10 @@ struct Manifest {
         /// The folder of its sources.
         let path: String
 
-        /// Whether its sources lie among the tests, or are an example that tests start.
-        var isForTests: Bool { path.hasPrefix("Tests/") || path.hasPrefix("examples/") }
+        /// Whether its sources lie among tests or benchmarks, or are an example that tests start.
+        var isForTests: Bool {
+            ["Tests/", "Benchmarks/", "examples/"].contains { path.hasPrefix($0) }
+        }
     }
 
     let path: String

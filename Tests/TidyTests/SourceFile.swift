@@ -44,6 +44,7 @@ struct SourceFile: Sendable {
         switch folders[1] {
         case "Daemon": return "AuthService"
         case "Engine": return "AuthEngine"
+        case "Contract": return "Contract"
         default: return folders.count > 3 ? String(folders[2]) : nil
         }
     }

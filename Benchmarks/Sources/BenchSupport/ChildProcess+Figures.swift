@@ -1,18 +1,18 @@
 import Foundation
-public import TestSupport
+package import TestSupport
 
 /// Which processor a process stays on.
 ///
 /// What a call costs depends on whether caller and service share one, so that is not left to
 /// chance: the service is alone, the bus and the client are together.
-public enum Place: Int, Sendable {
+package enum Place: Int, Sendable {
     /// The bus and whoever calls.
     case clients = 0
     /// What is measured.
     case service = 1
 
     /// The words before a program's own that keep it there.
-    public var launcher: [String] {
+    package var launcher: [String] {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         return ["/usr/bin/taskset", "-c", "\(rawValue % cores)"]
     }
@@ -20,28 +20,28 @@ public enum Place: Int, Sendable {
 
 extension ChildProcess {
     /// Waits until it says that it is prepared.
-    public func waitUntilReady() throws {
+    package func waitUntilReady() throws {
         let line = try line() ?? "nothing more"
         guard line == "ready" else { throw BenchmarkError("a program said \(line)") }
     }
 
     /// Lets it begin its next part.
-    public func go() { tell("") }
+    package func go() { tell("") }
 
     /// Waits for its end; another status than 0 is an error.
-    public func waitForEnd(within limit: Duration = .seconds(120)) throws {
+    package func waitForEnd(within limit: Duration = .seconds(120)) throws {
         let status = try wait(within: limit)
         guard status == 0 else { throw BenchmarkError("a program ended with status \(status)") }
     }
 
     /// Asks it to end, and waits; not to end within 5 s is an error.
-    public func terminate() throws {
+    package func terminate() throws {
         signal(SIGTERM)
         try waitForEnd(within: .seconds(5))
     }
 
     /// Processor time of all its threads so far, in nanoseconds.
-    public func processorTime() throws -> Double {
+    package func processorTime() throws -> Double {
         let tasks = "/proc/\(pid)/task"
         var sum = 0.0
         for task in try FileManager.default.contentsOfDirectory(atPath: tasks) {
@@ -52,10 +52,10 @@ extension ChildProcess {
     }
 
     /// Its proportional share of memory, in KB.
-    public func proportionalSetSize() throws -> Double { try memory("Pss:") }
+    package func proportionalSetSize() throws -> Double { try memory("Pss:") }
 
     /// What it wrote to memory: what it has of its own, without code and files, in KB.
-    public func anonymousMemory() throws -> Double { try memory("Anonymous:") }
+    package func anonymousMemory() throws -> Double { try memory("Anonymous:") }
 
     private func memory(_ key: String) throws -> Double {
         let rollup = try String(contentsOfFile: "/proc/\(pid)/smaps_rollup", encoding: .utf8)

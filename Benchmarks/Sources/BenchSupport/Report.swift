@@ -1,33 +1,33 @@
 import Foundation
 
 /// Why a measurement could not be made.
-public struct BenchmarkError: Error, CustomStringConvertible {
+package struct BenchmarkError: Error, CustomStringConvertible {
     /// One sentence.
-    public let description: String
+    package let description: String
 
     /// Makes an error of one sentence.
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// What the tables of the benchmarks have in common.
-public enum Report {
+package enum Report {
     /// One line, at once even into a pipe.
-    public static func say(_ line: String) {
+    package static func say(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 
     /// One line for people who look for what went wrong.
-    public static func complain(_ line: String) {
+    package static func complain(_ line: String) {
         FileHandle.standardError.write(Data((line + "\n").utf8))
     }
 
     /// A row of a table.
-    public static func row(_ cells: String...) {
+    package static func row(_ cells: String...) {
         say("| " + cells.joined(separator: " | ") + " |")
     }
 
     /// The machine, and how busy it is, in one line.
-    public static func machine() -> String {
+    package static func machine() -> String {
         func value(_ key: String, of path: String, separator: Character) -> String {
             let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
             let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
@@ -42,7 +42,7 @@ public enum Report {
     }
 
     /// The value that so large a share is not above; 0 without values.
-    public static func percentile(_ values: [Double], _ share: Double) -> Double {
+    package static func percentile(_ values: [Double], _ share: Double) -> Double {
         let sorted = values.sorted()
         guard let last = sorted.last else { return 0 }
         let index = Int(Double(sorted.count) * share)
@@ -50,7 +50,7 @@ public enum Report {
     }
 
     /// Median and 95th percentile, of milliseconds.
-    public static func pair(_ milliseconds: [Double], digits: Int = 0) -> String {
+    package static func pair(_ milliseconds: [Double], digits: Int = 0) -> String {
         let format = "%.\(digits)f"
         let (middle, late) = (percentile(milliseconds, 0.5), percentile(milliseconds, 0.95))
         return "\(String(format: format, middle)) / \(String(format: format, late)) ms"
@@ -58,6 +58,6 @@ public enum Report {
 }
 
 /// The word that follows an option.
-public func value(_ option: String) -> String? {
+package func value(_ option: String) -> String? {
     CommandLine.arguments.drop { $0 != option }.dropFirst().first
 }

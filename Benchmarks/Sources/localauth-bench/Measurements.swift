@@ -126,7 +126,7 @@ extension Bench {
         let ours = try awaitName(Self.name, on: bus) { try daemon(on: bus) }.process
         var quick = self
         quick.calls = 100
-        _ = try quick.callRound(of: ours, target: [bus.address], window: 1)
+        _ = try quick.callRound(of: ours, on: bus, window: 1)
         let size = try ours.proportionalSetSize() / 1024
         for process in [ours, sensor, passcode] { try process.terminate() }
         return Row(

@@ -3,14 +3,7 @@ public import DBus
 /// What a prompt has to show, decoded and bounded; all text is plain.
 public struct PromptDetails: Hashable, Sendable {
     /// What the prompt asks for first.
-    public enum Stage: String, Sendable {
-        /// The sensors look.
-        case biometry
-        /// The password of the login.
-        case passcode
-        /// A password that belongs to one secret of the app.
-        case applicationPassword = "application-password"
-    }
+    public typealias Stage = PromptStage
 
     /// The name of the app or the program, without quotation marks; empty without proof.
     public let appName: String

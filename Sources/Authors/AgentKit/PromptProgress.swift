@@ -1,6 +1,9 @@
 public import DBus
 import LocalAuthBus
 
+@_exported public import enum Contract.PromptOutcome
+@_exported public import enum Contract.PromptStage
+
 /// What happens while a prompt is up.
 public enum PromptProgress: Hashable, Sendable {
     /// The prompt is up.
@@ -86,20 +89,4 @@ public enum PromptProgress: Hashable, Sendable {
             return nil
         }
     }
-}
-
-/// How a prompt ended.
-public enum PromptOutcome: String, Hashable, Sendable {
-    /// It was the user.
-    case success
-    /// The attempts are used up.
-    case failed
-    /// Canceled in the prompt or by the app.
-    case canceled
-    /// The app goes on in its own way.
-    case fallback
-    /// Biometry is locked now.
-    case lockout
-    /// Something else came first: the deadline, suspend, the end of the service.
-    case system
 }

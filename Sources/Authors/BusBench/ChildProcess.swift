@@ -1,7 +1,7 @@
 import CLinux
 import DBus
 import Glibc
-public import Linux
+package import Linux
 import Synchronization
 
 /// A process that a test started.
@@ -266,12 +266,6 @@ public final class ChildProcess: Sendable {
         return ioctl(stream.rawValue, UInt(TIOCOUTQ), &count) == 0 && count > 0
     }
 
-    /// Ends what it reads.
-    public func closeInput() {
-        guard let stream else { return }
-        shutdown(stream.rawValue, Int32(SHUT_WR))
-    }
-
     // MARK: Tools
 
     /// Blocks until a program has run to its end.
@@ -294,7 +288,7 @@ public final class ChildProcess: Sendable {
 }
 
 /// Two ends of a stream that no other program inherits.
-public func streamPair() throws(TestFailure) -> (OwnedDescriptor, OwnedDescriptor) {
+package func streamPair() throws(TestFailure) -> (OwnedDescriptor, OwnedDescriptor) {
     var ends: [Int32] = [-1, -1]
     // A pair of sockets: pipe2 is not in the Glibc module.
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

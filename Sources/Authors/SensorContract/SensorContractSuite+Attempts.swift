@@ -83,16 +83,10 @@ extension SensorContractSuite {
         },
     ]
 
-    private static let hints: Set = [
-        "move-closer", "move-away", "center", "too-dark", "too-bright", "hold-still",
-        "swipe-too-short", "too-fast", "lift-and-retry", "clean-sensor", "look-at-camera",
-        "confirm-presence", "turn-left", "turn-right",
-    ]
-
     private static func isKnown(_ event: SeenEvent) -> Bool {
         switch event.kind {
         case "ready": true
-        case "hint": event.detail["hint"]?.asString.map(hints.contains) ?? false
+        case "hint": event.detail["hint"]?.asString.flatMap(SensorHint.init) != nil
         case "stage":
             event.detail["stage"]?.asUInt32 != nil && event.detail["stages"]?.asInt32 != nil
         case "busy": event.detail["by"]?.asString != nil

@@ -1,6 +1,11 @@
 public import DBus
 public import LocalAuthBus
 
+@_exported public import enum Contract.BiometryType
+@_exported public import enum Contract.SensorHint
+@_exported public import enum Contract.Strength
+@_exported public import enum Contract.Unavailability
+
 /// A driver of one sensor; ``SensorProgram`` makes a process of the bus out of it.
 ///
 /// Its methods run on the loop's thread and must never block it: what blocks belongs on a thread
@@ -66,26 +71,9 @@ extension Sensor {
 /// What a sensor is: the properties of `org.localauth.Sensor1`.
 public struct SensorProperties: Hashable, Sendable {
     /// What it looks at.
-    public enum BiometryType: UInt32, Sendable, CaseIterable {
-        /// No biometry: a security key, a phone.
-        case companion = 0
-        /// A finger.
-        case fingerprint = 1
-        /// A face.
-        case face = 2
-        /// An iris.
-        case iris = 4
-    }
-
+    public typealias BiometryType = Contract.BiometryType
     /// How hard it is to fool.
-    public enum Strength: String, Sendable, CaseIterable {
-        /// Good enough for secrets.
-        case strong
-        /// Between the two.
-        case weak
-        /// Good for convenience only.
-        case convenience
-    }
+    public typealias Strength = Contract.Strength
 
     /// Maker and model, for people.
     public var description: String
@@ -123,34 +111,7 @@ public enum SensorHealth: Hashable, Sendable {
     case failed(String)
 }
 
-/// What a sensor can tell people while it looks.
-public enum SensorHint: String, Sendable, CaseIterable {
-    /// Further away than it should be.
-    case moveCloser = "move-closer"
-    /// Closer than it should be.
-    case moveAway = "move-away"
-    /// Not in the middle.
-    case center
-    /// Too little light.
-    case tooDark = "too-dark"
-    /// Too much light.
-    case tooBright = "too-bright"
-    /// Moves too much.
-    case holdStill = "hold-still"
-    /// The swipe ended too early.
-    case swipeTooShort = "swipe-too-short"
-    /// The swipe was too fast.
-    case tooFast = "too-fast"
-    /// Lift the finger and put it down again.
-    case liftAndRetry = "lift-and-retry"
-    /// The sensor is dirty.
-    case cleanSensor = "clean-sensor"
-    /// Eyes are elsewhere.
-    case lookAtCamera = "look-at-camera"
-    /// Touch the key.
-    case confirmPresence = "confirm-presence"
-    /// Turn the head to its left.
-    case turnLeft = "turn-left"
-    /// Turn the head to its right.
-    case turnRight = "turn-right"
+extension BiometryType {
+    /// No biometry: a security key, a phone.
+    public static var companion: Self { .none }
 }

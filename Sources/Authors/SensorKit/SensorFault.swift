@@ -34,16 +34,18 @@ public enum SensorFault: Error, Hashable, Sendable {
     }
 
     var error: DBusError {
-        switch self {
-        case .canceled: DBusError(.sensorCanceled, "The operation was canceled.")
-        case .busy: DBusError(.sensorBusy, "The sensor is busy.")
-        case .inUse(let message): DBusError(.sensorBusy, message)
-        case .noTemplates: DBusError(.sensorNoTemplates, "There is no such template.")
-        case .full: DBusError(.sensorFull, "There is no room for another template.")
-        case .duplicate: DBusError(.sensorDuplicate, "This is enrolled already.")
-        case .disconnected: DBusError(.sensorDisconnected, "The sensor is not connected.")
-        case .denied(let message): DBusError(.sensorDenied, message)
-        case .failed(let message): DBusError(.sensorFailed, message)
-        }
+        let (failure, message): (SensorFailure, String) =
+            switch self {
+            case .canceled: (.canceled, "The operation was canceled.")
+            case .busy: (.busy, "The sensor is busy.")
+            case .inUse(let message): (.busy, message)
+            case .noTemplates: (.noTemplates, "There is no such template.")
+            case .full: (.full, "There is no room for another template.")
+            case .duplicate: (.duplicate, "This is enrolled already.")
+            case .disconnected: (.disconnected, "The sensor is not connected.")
+            case .denied(let message): (.denied, message)
+            case .failed(let message): (.failed, message)
+            }
+        return DBusError(failure.errorName, message)
     }
 }

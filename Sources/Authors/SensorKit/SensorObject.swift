@@ -60,7 +60,7 @@ import ServiceProgram
         .later { [self] () async throws(DBusError) in
             try await daemon.require(call.peer)
             guard let lesson = desk.lesson(of: operation, caller: call.peer) else {
-                throw DBusError(.invalidArgs, "Nothing may be learned of this operation.")
+                throw DBusError(.invalidArgs, "This operation has no match to learn from.")
             }
             do throws(SensorFault) {
                 return try await lesson()

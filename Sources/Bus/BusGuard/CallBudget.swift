@@ -1,18 +1,17 @@
-public import DBus
+package import DBus
 
 /// A share of the calls that a connection may have unanswered.
-public struct CallLane: Hashable, Sendable {
-    /// What tells it from others.
-    public let name: String
+package struct CallLane: Hashable, Sendable {
+    package let name: String
     /// How many of its calls may be unanswered at the same time.
-    public let capacity: Int
+    package let capacity: Int
     /// Of these, those made for one user.
-    public let perUser: Int
+    package let perUser: Int
     /// How many calls for one user may wait for their turn; one more is refused.
-    public let waiting: Int
+    package let waiting: Int
 
     /// A lane; without `waiting` whatever finds no place is refused.
-    public init(_ name: String, capacity: Int, perUser: Int, waiting: Int = 0) {
+    package init(_ name: String, capacity: Int, perUser: Int, waiting: Int = 0) {
         self.name = name
         self.capacity = capacity
         self.perUser = perUser
@@ -26,11 +25,11 @@ public struct CallLane: Hashable, Sendable {
 /// call has a lane, lanes don't take places from each other, and in a lane the users that wait take
 /// turns.
 @BusActor
-public final class CallBudget {
+package final class CallBudget {
     /// What dbus-daemon allows by default, also on the system bus: `max_replies_per_connection`.
-    public nonisolated static let busLimit = 128
+    package nonisolated static let busLimit = 128
     /// Stands for the service itself, which is no caller: no user has this number.
-    public nonisolated static let service = UInt32.max
+    package nonisolated static let service = UInt32.max
 
     private struct Lane {
         var total = 0
@@ -43,13 +42,13 @@ public final class CallBudget {
     private var lanes: [CallLane: Lane] = [:]
 
     /// No call has a place yet.
-    public init() {}
+    package init() {}
 
     /// Makes one call after the other in `body`, for a user, once it has a place.
     ///
     /// - Throws: `LimitsExceeded` when too many calls wait for this user; `NoReply` when the task
     ///   was canceled meanwhile; what the body throws.
-    public func run<Value: Sendable>(
+    package func run<Value: Sendable>(
         _ lane: CallLane,
         for user: UInt32,
         _ body: () async throws(DBusError) -> Value
@@ -60,7 +59,7 @@ public final class CallBudget {
     }
 
     /// Takes a place, which `end` gives back; false: there is none now.
-    public func begin(_ lane: CallLane, for user: UInt32) -> Bool {
+    package func begin(_ lane: CallLane, for user: UInt32) -> Bool {
         let state = lanes[lane] ?? Lane()
         guard state.total < lane.capacity, state.running[user, default: 0] < lane.perUser,
             state.waiting[user] == nil
@@ -70,7 +69,7 @@ public final class CallBudget {
     }
 
     /// Gives a place back: to whoever has waited for it, one of each user at a time.
-    public func end(_ lane: CallLane, for user: UInt32) {
+    package func end(_ lane: CallLane, for user: UInt32) {
         guard var state = lanes[lane], let count = state.running[user] else { return }
         state.running[user] = count > 1 ? count - 1 : nil
         state.total -= 1
@@ -103,7 +102,7 @@ public final class CallBudget {
     /// Takes a place when there is one, which `end` gives back.
     ///
     /// - Throws: as ``run(_:for:_:)``.
-    public func wait(_ lane: CallLane, for user: UInt32) async throws(DBusError) {
+    package func wait(_ lane: CallLane, for user: UInt32) async throws(DBusError) {
         if begin(lane, for: user) { return }
         guard lanes[lane]?.waiting[user, default: []].count ?? 0 < lane.waiting else {
             throw DBusError(.limitsExceeded, "Too many questions wait for this user.")

@@ -1,13 +1,13 @@
-public import DBus
+package import DBus
 
 /// Bounds on the unanswered calls and the bytes of each connection and each user.
 ///
 /// A user has as many connections as the bus gives, so what is bounded for a connection is bounded
 /// for the user, too. A call counts until its work has ended, also when its caller has left.
 @BusActor
-public final class CallQuota {
+package final class CallQuota {
     /// What a method makes the service hold until it is answered.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// Nothing: it is answered in the turn of the loop in which it arrives.
         case immediate
         /// An answer that another process, or the disk, is asked for.
@@ -19,14 +19,11 @@ public final class CallQuota {
     }
 
     /// How many calls of one kind may be unanswered.
-    public struct Limit: Sendable, Hashable {
-        /// Of one connection.
-        public let perConnection: Int
-        /// Of all connections of one user.
-        public let perUser: Int
+    package struct Limit: Sendable, Hashable {
+        package let perConnection: Int
+        package let perUser: Int
 
-        /// Limits of one kind.
-        public init(perConnection: Int, perUser: Int) {
+        package init(perConnection: Int, perUser: Int) {
             self.perConnection = perConnection
             self.perUser = perUser
         }
@@ -35,7 +32,7 @@ public final class CallQuota {
     /// The kind of each method, by interface and member.
     ///
     /// A method that is not in it is a question.
-    public typealias Table = [String: [String: Kind]]
+    package typealias Table = [String: [String: Kind]]
 
     private struct Holding {
         var calls: [Kind: Int] = [:]
@@ -45,7 +42,7 @@ public final class CallQuota {
     }
 
     /// The bounds on calls; a kind without any is not bounded.
-    public var limits: [Kind: Limit]
+    package var limits: [Kind: Limit]
     private let table: Table
     private let bytesPerUser: Int
     private let bytesOfAll: Int
@@ -63,7 +60,7 @@ public final class CallQuota {
     ///   - bytesPerUser: The bound on what all connections of a user make it hold.
     ///   - bytesOfAll: When it holds so much for all users, each may have an equal share and no
     ///     more; twice as much is the bound.
-    public init(
+    package init(
         table: Table,
         limits: [Kind: Limit],
         bytesPerUser: Int,
@@ -76,7 +73,7 @@ public final class CallQuota {
     }
 
     /// How many bytes are held for a user.
-    public func bytes(of uid: UInt32) -> Int { holdings[uid]?.bytes ?? 0 }
+    package func bytes(of uid: UInt32) -> Int { holdings[uid]?.bytes ?? 0 }
 
     /// How many calls of a user are unanswered.
     package func calls(of uid: UInt32) -> Int {
@@ -86,7 +83,7 @@ public final class CallQuota {
     /// Holds `new` bytes for a user instead of `old`.
     ///
     /// - Throws: `LimitsExceeded`; then it holds what it held.
-    public func hold(
+    package func hold(
         _ new: Int,
         insteadOf old: Int = 0,
         of uid: UInt32
@@ -114,7 +111,7 @@ public final class CallQuota {
     }
 
     /// Holds so many bytes less for a user.
-    public func release(_ bytes: Int, of uid: UInt32) {
+    package func release(_ bytes: Int, of uid: UInt32) {
         change(uid) { $0.bytes -= bytes }
     }
 

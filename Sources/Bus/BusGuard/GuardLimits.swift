@@ -8,7 +8,6 @@ enum GuardLimits {
     static let callsOfConnection = 128
     /// Waiting calls of a connection from which on calls without a reply are dropped.
     static let unansweredCalls = 32
-    /// A small call.
     static let smallCall = 2048
     /// Bytes of a user's waiting calls, without these small calls.
     static let heldOfUser = 4 * 1024 * 1024

@@ -1,4 +1,4 @@
-public import DBus
+package import DBus
 import Glibc
 
 /// Bounds the calls and bytes that a service holds for neighbours, and serves in a fair order.
@@ -6,13 +6,13 @@ import Glibc
 /// Each call that expects a reply is answered: with its result, or with `LimitsExceeded` beyond the
 /// bounds. A call without a reply is dropped there.
 @BusActor
-public final class NeighbourGuard {
+package final class NeighbourGuard {
     /// Counts unanswered calls by the kind of their method, and bytes.
-    public let quota: CallQuota
+    package let quota: CallQuota
     /// The places of the service's own calls.
-    public let lanes = CallBudget()
+    package let lanes = CallBudget()
     /// The error that a method is refused with; nil: it may be called.
-    public var gate: (@BusActor (_ member: String, _ interface: String) -> DBusError?)?
+    package var gate: (@BusActor (_ member: String, _ interface: String) -> DBusError?)?
     unowned let connection: Connection
     var callers: [String: Caller] = [:]
     var users: [UInt32: UserShare] = [:]
@@ -29,7 +29,7 @@ public final class NeighbourGuard {
     private var sweepPause: EventSource?
 
     /// Guards a connection from the next call on.
-    public init(_ connection: Connection, quota: CallQuota) {
+    package init(_ connection: Connection, quota: CallQuota) {
         self.connection = connection
         self.quota = quota
         connection.callGuard = self
@@ -39,7 +39,7 @@ public final class NeighbourGuard {
     /// Serves a peer's calls of a method before all waiting calls, until the source is canceled.
     ///
     /// For reports of a part of the service: waiting calls are lost with a connection that leaves.
-    public func goesFirst(
+    package func goesFirst(
         _ peer: Peer,
         calling member: String,
         of interface: String

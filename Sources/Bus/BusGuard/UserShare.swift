@@ -41,7 +41,6 @@ final class Caller {
     var pause: EventSource?
     /// Answers in a row by which it does not read.
     var refusals = 0
-    /// Whether it is in the queue.
     var isQueued = false
     /// Methods served before all waiting calls, with the number of parts of the service that ask.
     var first: [String: Int] = [:]

@@ -1,26 +1,7 @@
-package import DBus
+internal import DBus
 internal import LocalAuthBus
 
 extension AuthenticationError {
-    /// The codes of the errors of the service.
-    package static let codes: [DBusError.Name: Code] = [
-        .authenticationFailed: .authenticationFailed,
-        .userCancel: .userCancel,
-        .userFallback: .userFallback,
-        .systemCancel: .systemCancel,
-        .passcodeNotSet: .passcodeNotSet,
-        .biometryNotAvailable: .biometryNotAvailable,
-        .biometryNotEnrolled: .biometryNotEnrolled,
-        .biometryLockout: .biometryLockout,
-        .appCancel: .appCancel,
-        .invalidContext: .invalidContext,
-        .companionNotAvailable: .companionNotAvailable,
-        .biometryNotPaired: .biometryNotPaired,
-        .biometryDisconnected: .biometryDisconnected,
-        .invalidDimensions: .invalidDimensions,
-        .notInteractive: .notInteractive,
-    ]
-
     /// The errors with which a bus says that nobody is there.
     private static let absences: Set<DBusError.Name> = [
         .nameHasNoOwner, .serviceUnknown,
@@ -47,8 +28,8 @@ extension AuthenticationError {
     ///
     /// An error that is in no table counts as a refusal by the system.
     init(_ error: DBusError) {
-        if let code = Self.codes[error.name] {
-            self.init(code, error.message)
+        if let code = RefusalCode(error.name), code != .limitsExceeded {
+            self.init(Code(code), error.message)
         } else if Self.absences.contains(error.name) {
             self = Self.noService
         } else if error.name == .noReply || error.name == .disconnected {

@@ -1,3 +1,5 @@
+internal import Contract
+
 /// Why somebody was not authenticated.
 public struct AuthenticationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong, for programs; raw values are Apple's.
@@ -29,34 +31,38 @@ public struct AuthenticationError: Error, Hashable, Sendable, CustomStringConver
 }
 
 extension AuthenticationError.Code {
+    init(_ code: RefusalCode) {
+        self.init(rawValue: Int(code.rawValue))
+    }
+
     /// The attempts are used up.
-    public static let authenticationFailed = Self(rawValue: -1)
+    public static let authenticationFailed = Self(.authenticationFailed)
     /// The person canceled.
-    public static let userCancel = Self(rawValue: -2)
+    public static let userCancel = Self(.userCancel)
     /// The person chose the fallback, which is the app's to offer.
-    public static let userFallback = Self(rawValue: -3)
+    public static let userFallback = Self(.userFallback)
     /// The system canceled: the session was locked, the service ended, the deadline passed.
-    public static let systemCancel = Self(rawValue: -4)
+    public static let systemCancel = Self(.systemCancel)
     /// The person has no passcode.
-    public static let passcodeNotSet = Self(rawValue: -5)
+    public static let passcodeNotSet = Self(.passcodeNotSet)
     /// There is no usable sensor, or no service.
-    public static let biometryNotAvailable = Self(rawValue: -6)
+    public static let biometryNotAvailable = Self(.biometryNotAvailable)
     /// The person is enrolled on no sensor.
-    public static let biometryNotEnrolled = Self(rawValue: -7)
+    public static let biometryNotEnrolled = Self(.biometryNotEnrolled)
     /// A passcode is needed before biometry is accepted again.
-    public static let biometryLockout = Self(rawValue: -8)
+    public static let biometryLockout = Self(.biometryLockout)
     /// The app invalidated the session.
-    public static let appCancel = Self(rawValue: -9)
+    public static let appCancel = Self(.appCancel)
     /// The session had been invalidated before.
-    public static let invalidContext = Self(rawValue: -10)
+    public static let invalidContext = Self(.invalidContext)
     /// There is no companion device.
-    public static let companionNotAvailable = Self(rawValue: -11)
+    public static let companionNotAvailable = Self(.companionNotAvailable)
     /// The sensor is not paired.
-    public static let biometryNotPaired = Self(rawValue: -12)
+    public static let biometryNotPaired = Self(.biometryNotPaired)
     /// The sensor with the person's templates is not connected.
-    public static let biometryDisconnected = Self(rawValue: -13)
+    public static let biometryDisconnected = Self(.biometryDisconnected)
     /// Kept for completeness; the service never answers it.
-    public static let invalidDimensions = Self(rawValue: -14)
+    public static let invalidDimensions = Self(.invalidDimensions)
     /// A prompt would be needed and is not possible.
-    public static let notInteractive = Self(rawValue: -1004)
+    public static let notInteractive = Self(.notInteractive)
 }

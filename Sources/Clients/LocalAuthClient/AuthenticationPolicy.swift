@@ -1,36 +1,13 @@
-/// What has to be proved; raw values are Apple's.
-public enum AuthenticationPolicy: UInt32, Sendable, CaseIterable {
-    /// Biometry, nothing else.
-    case biometrics = 1
-    /// Biometry or the passcode.
-    case biometricsOrPasscode = 2
-    /// A companion device.
-    case companion = 3
-    /// Biometry or a companion device.
-    case biometricsOrCompanion = 4
-}
+@_exported public import enum Contract.BiometryType
+@_exported public import enum Contract.Mechanism
+@_exported public import enum Contract.Policy
+@_exported public import enum Contract.Strength
 
-/// What a sensor looks at; raw values are Apple's.
-public enum BiometryType: UInt32, Sendable, CaseIterable {
-    /// No sensor.
-    case none = 0
-    /// A fingerprint.
-    case fingerprint = 1
-    /// A face.
-    case face = 2
-    /// An iris.
-    case iris = 4
-}
+/// The proof that an evaluation needs.
+public typealias AuthenticationPolicy = Policy
 
 /// How hard it is to deceive a sensor.
-public enum BiometryStrength: String, Sendable, CaseIterable {
-    /// For comfort only.
-    case convenience
-    /// Resists a casual attempt.
-    case weak
-    /// Resists a determined one.
-    case strong
-}
+public typealias BiometryStrength = Strength
 
 /// How one evaluation differs from the ordinary one.
 ///
@@ -64,18 +41,7 @@ public struct AuthenticationOptions: Hashable, Sendable {
 /// Who is there, and how that was proved.
 public struct AuthenticationSuccess: Hashable, Sendable {
     /// How it was proved.
-    public enum Mechanism: String, Sendable {
-        /// A sensor.
-        case biometry
-        /// The passcode.
-        case passcode
-        /// A companion device.
-        case companion
-        /// A biometric unlock of the device some time ago.
-        case reuse
-        /// An earlier success of the same session.
-        case context
-    }
+    public typealias Mechanism = Contract.Mechanism
 
     /// How it was proved; nil: in a way that this version doesn't know.
     public let mechanism: Mechanism?

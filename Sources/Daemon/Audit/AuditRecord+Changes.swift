@@ -1,4 +1,5 @@
 import AuthEngine
+import Contract
 import DBus
 
 /// Records of what happened to a user's record, and of who asked.

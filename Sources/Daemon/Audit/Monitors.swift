@@ -6,7 +6,6 @@ import LocalAuthBus
 final class Monitors {
     /// Connections that watch at the same time.
     static let limit = 64
-    /// Of these, those of one user.
     static let perUser = 8
 
     private var watching: [String: Peer] = [:]

@@ -23,7 +23,7 @@ extension AuthService {
     ]
 
     /// Reads the configuration anew; a bad one keeps the old settings and is told in the log.
-    public func reload() {
+    package func reload() {
         guard let readConfiguration else { return }
         do throws(ConfigurationError) {
             configuration = try readConfiguration()

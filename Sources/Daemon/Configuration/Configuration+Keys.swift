@@ -1,4 +1,5 @@
 import AuthEngine
+import Contract
 
 extension Configuration {
     /// One key of the file: its name, what it takes, and how a value is taken over.

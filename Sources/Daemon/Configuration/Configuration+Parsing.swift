@@ -2,14 +2,14 @@ extension Configuration {
     /// Reads a file.
     ///
     /// - Throws: What is wrong with the file, or with which line of it.
-    public static func read(path: String) throws(ConfigurationError) -> Configuration {
+    package static func read(path: String) throws(ConfigurationError) -> Configuration {
         try parse(bytes: SettingsFile.contents(of: path), file: path)
     }
 
     /// Reads a text; `file` is what errors call it.
     ///
     /// - Throws: The first line that is wrong.
-    public static func parse(
+    package static func parse(
         _ text: String,
         file: String
     ) throws(ConfigurationError) -> Configuration {

@@ -226,7 +226,7 @@ struct Diagnosis: Sendable {
         case .resting:
             message =
                 "The password verifier failed again and again: it is started again within a minute."
-        case nil:
+        case .crashed, .failed, .incompatible, nil:
             message = "The password verifier does not say whether you have a password."
         }
         return Check(name: "passcode", state: .failed, message: message, remedy: remedy)

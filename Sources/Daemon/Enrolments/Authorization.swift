@@ -45,7 +45,7 @@ final class Authorization {
         if let path = options.context {
             let lent = try client.context(at: path)
             // A lock that was missed ends what the context has.
-            if await evaluations.facts.sessions.catchUp(peer.uid),
+            if await evaluations.facts.revalidate(peer.uid).isPlaceKnown,
                 Self.isFresh(lent.id, peer.uid, evaluations.engine, at: Instant.now())
             {
                 return

@@ -57,9 +57,9 @@ final class DeviceEnrolment {
     /// Makes sure that the caller was there to the end, also by what nobody told of (L4).
     ///
     /// - Throws: Why a template that was made meanwhile is not to stay.
-    func checkSession(_ sessions: Sessions) async throws(DBusError) {
+    func checkSession(_ facts: FactFinder) async throws(DBusError) {
         guard session != nil else { return }
-        if await !sessions.catchUp(client.peer.uid) {
+        if await !facts.revalidate(client.peer.uid).isPlaceKnown {
             end(DBusError(.systemCancel, Absence.unknown.refusal.message))
         }
         if let failure { throw failure }

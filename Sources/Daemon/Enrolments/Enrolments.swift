@@ -190,7 +190,7 @@ final class Enrolments {
             )
             // Of one that never said what it is somebody may have expected biometry.
             if fact.type != .none || !sensor.isKnown, let reason = sensor.unavailability {
-                fact.obstacle = Self.obstacle(reason)
+                fact.obstacle = reason
             }
             result.append(fact)
         }
@@ -226,18 +226,6 @@ final class Enrolments {
         if let list = sensor.templates[uid] { return list.count }
         guard sensor.templates.isBusy(of: uid) else { return nil }
         return known[uid]?.templates[Self.key(of: sensor)]?.count
-    }
-
-    /// What stands in a sensor's way, where somebody can do something about it.
-    private static func obstacle(_ reason: Unavailability) -> SensorFact.Obstacle? {
-        switch reason {
-        case .lidClosed: .lidClosed
-        case .failed: .failed
-        case .crashed: .crashed
-        case .untrusted, .incompatible: .refused
-        case .noHardware: .noHardware
-        case .starting, .suspended, .remoteSession: nil
-        }
     }
 
     /// Of a sensor that is gone only this much is known.

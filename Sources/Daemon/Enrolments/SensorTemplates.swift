@@ -102,7 +102,7 @@ final class SensorTemplates {
     private func ask(_ uid: UInt32) async -> [Template]? {
         guard let proxy = await process.awakeToList() else { return nil }
         if let list = await ask(uid, proxy) { return list }
-        guard await process.hasDeparted(proxy.destination),
+        guard await process.service.hasDeparted(proxy.destination),
             let next = await process.awakeToList()
         else { return nil }
         return await ask(uid, next)
@@ -112,10 +112,7 @@ final class SensorTemplates {
         let isSame = { self.process.owner == proxy.destination }
         // What is known of its strength, and of whether it is there, is to be as young as the list.
         var isSaid = false
-        let look = onLoop { isSaid = await self.process.lookAgain(proxy) }
-        // The signal that another process has the name may have been lost.
-        var isOwner = false
-        let question = onLoop { isOwner = await self.process.isOwner(proxy.destination) }
+        let look = onLoop { isSaid = await self.process.revalidate(proxy) }
         do throws(DBusError) {
             let list = try await process.lanes.run(.questions, for: uid) {
                 () throws(DBusError) in
@@ -124,17 +121,19 @@ final class SensorTemplates {
                 }
             }
             await look.value
-            await question.value
-            guard isSaid, isOwner, isSame() else { return nil }
+            guard isSaid, isSame() else { return nil }
             guard let checked = Self.checked(list) else {
-                process.fail(.failed, because: "It lists templates that no sensor can have.")
+                process.service.fail(
+                    .failed,
+                    because: "It lists templates that no sensor can have."
+                )
                 return nil
             }
             return checked
         } catch {
             await look.value
             // One that has left is not at fault, even if nobody heard of it.
-            guard await process.isOwner(proxy.destination) || isSame() else { return nil }
+            guard await process.service.isOwner(proxy.destination) || isSame() else { return nil }
             busy.remove(uid)
             // Of others it says what they have: only this user's list is unknown.
             if error.name == .sensorFailed, listsOthers(than: uid) { return nil }
@@ -145,7 +144,7 @@ final class SensorTemplates {
             case .sensorBusy: if busy.count <= Self.limit { busy.insert(uid) }
             // It said before that it doesn't work.
             case let name where process.saidNo && name != .noReply: break
-            default: process.fail(.failed)
+            default: process.service.fail(.failed)
             }
             return nil
         }
@@ -192,13 +191,13 @@ final class SensorTemplates {
         } catch {
             // What it got to hear before it left, it answered.
             let isUndone = [.noReply, .serviceUnknown].contains(error.name)
-            if isUndone, await process.hasDeparted(proxy.destination),
+            if isUndone, await process.service.hasDeparted(proxy.destination),
                 let next = await process.awake()
             {
                 return try await change(of: uid, next, body)
             }
             if process.owner == proxy.destination, error.name == .noReply, !Task.isCancelled {
-                process.fail(.failed)
+                process.service.fail(.failed)
             }
             throw error.name == .limitsExceeded ? error : DBusError(sensor: error)
         }

@@ -236,7 +236,8 @@ extension Evaluations {
                 prompt: prompt.handle,
                 sealed: sealed
             )
-            let isKnown = verdict == .correct ? await self.facts.sessions.catchUp(uid) : true
+            let isKnown =
+                verdict == .correct ? await self.facts.revalidate(uid).isPlaceKnown : true
             // Said in any case: it is the end of an attempt that was counted as a wrong one.
             if !isKnown { self.handle(.revalidationFailed(id, .loginManagerSilent)) }
             self.handle(.passcodeVerified(id, verdict))
@@ -252,7 +253,8 @@ extension Evaluations {
         onLoop {
             let verdict = await use(password)
             // As with a passcode: what was proved before it may have ended without a word.
-            let isKnown = verdict == .correct ? await self.facts.sessions.catchUp(uid) : true
+            let isKnown =
+                verdict == .correct ? await self.facts.revalidate(uid).isPlaceKnown : true
             self.handle(
                 isKnown
                     ? .passwordTried(id, verdict) : .revalidationFailed(id, .loginManagerSilent)
@@ -302,13 +304,13 @@ extension Evaluations {
         let (uid, match) = (evaluation.request.uid, evaluation.match)
         onLoop {
             // Its template may have been removed while it waited.
-            if let match { _ = await match.sensor.templates.contains(match.template, of: uid) }
-            let isKnown = await self.facts.sessions.catchUp(uid)
-            let isTheirs = match.map { $0.sensor.templates.lists($0.template, of: uid) } ?? true
-            guard isKnown else {
+            let found = await self.facts.revalidate(uid, match: match)
+            guard found.isPlaceKnown else {
                 return self.handle(.revalidationFailed(id, .loginManagerSilent))
             }
-            self.handle(isTheirs ? .confirmed(id) : .revalidationFailed(id, .templateRemoved))
+            self.handle(
+                found.isMatchValid ? .confirmed(id) : .revalidationFailed(id, .templateRemoved)
+            )
         }
     }
 
@@ -321,32 +323,20 @@ extension Evaluations {
         switch progress {
         case .ready: handle(.sensorReady(operation))
         case .busy(let program): handle(.sensorBusy(operation, by: program))
-        case .hinted(let hint): handle(.sensorHinted(operation, Hint(rawValue: hint)))
+        case .hinted(let hint): handle(.sensorHinted(operation, hint))
         case .stage: break
         case .finished(let template):
             let sensor = looking.removeValue(forKey: operation)
-            let owner = sensor?.process.owner
-            // A lock or a sleep that was missed ends the evaluation before the match counts; it is
-            // looked for while the sensor is asked.
-            var isKnown = false
-            let missed = onLoop { isKnown = await self.facts.sessions.catchUp(uid) }
+            guard let sensor, let fact = engine.sensor(of: operation) else {
+                return handle(.sensorEnded(operation))
+            }
+            let (match, plan) = ((sensor, template), (fact, sensor.process.owner))
             onLoop {
-                // That it is weaker now may have been said, and lost.
-                guard let sensor, let fact = self.engine.sensor(of: operation),
-                    await sensor.isStill(fact)
-                else { return self.handle(.sensorEnded(operation)) }
-                await missed.value
-                if !sensor.templates.lists(template, of: uid) {
-                    _ = await sensor.templates.contains(template, of: uid)
-                    isKnown = await self.facts.sessions.catchUp(uid)
-                }
-                // It may have been removed meanwhile, or the sensor be another by now.
-                guard sensor.templates.lists(template, of: uid), sensor.process.owner == owner,
-                    sensor.isUsable, sensor.fits(fact)
-                else { return self.handle(.sensorEnded(operation)) }
-                self.pending[id]?.match = (sensor, template)
+                let found = await self.facts.revalidate(uid, match: match, plan: plan)
+                guard found.isMatchValid else { return self.handle(.sensorEnded(operation)) }
+                self.pending[id]?.match = match
                 self.handle(
-                    isKnown
+                    found.isPlaceKnown
                         ? .sensorMatched(operation, template: template)
                         : .revalidationFailed(id, .loginManagerSilent)
                 )
@@ -377,12 +367,8 @@ extension Evaluations {
 extension SensorFault {
     /// Why an operation was refused; nil: not because of a fault.
     init?(_ error: DBusError) {
-        switch error.name {
-        case .sensorDenied: self.init(.denied, error.message)
-        case .sensorDisconnected: self.init(.missing, error.message)
-        case .sensorFailed: self.init(.failed, error.message)
-        default: return nil
-        }
+        guard let failure = SensorFailure(error.name), failure.cause != nil else { return nil }
+        self.init(failure, error.message)
     }
 }
 
@@ -406,10 +392,11 @@ extension Progress {
                 .sensorFailed,
                 [
                     "sensor": .string(sensor), "biometry-type": .uint32(type.rawValue),
-                    "cause": .string(fault.kind.rawValue), "message": .string(fault.message),
+                    "cause": .string((fault.failure.cause ?? .failed).rawValue),
+                    "message": .string(fault.message),
                 ]
             )
-        case .hint(let hint): (.hint, ["hint": .string(hint.rawValue)])
+        case .hint(let hint): (.hint, ["hint": .string(hint)])
         case .noMatch(let left): (.noMatch, ["attempts-left": .uint32(UInt32(clamping: left))])
         case .fallbackAvailable: (.fallbackAvailable, [:])
         case .confirmationRequired: (.confirmationRequired, [:])
@@ -422,7 +409,7 @@ extension Progress {
         case .applicationPasswordRequired:
             (
                 .passcodeRequired,
-                ["cause": .string(PasscodeCause.Word.applicationPassword.rawValue)]
+                ["cause": .string(PasscodeCauseWord.applicationPassword.rawValue)]
             )
         case .passcodeRejected(let left):
             (.passcodeRejected, ["attempts-left": .uint32(UInt32(clamping: left))])

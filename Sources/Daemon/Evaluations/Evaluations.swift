@@ -237,26 +237,6 @@ final class Evaluations {
 extension DBusError {
     /// A refusal under the name that the contract gives its code.
     init(_ refusal: Refusal) {
-        self.init(Self.name(of: refusal.code), refusal.message)
-    }
-
-    private static func name(of code: Refusal.Code) -> Name {
-        switch code {
-        case .authenticationFailed: .authenticationFailed
-        case .userCancel: .userCancel
-        case .userFallback: .userFallback
-        case .systemCancel: .systemCancel
-        case .passcodeNotSet: .passcodeNotSet
-        case .biometryNotAvailable: .biometryNotAvailable
-        case .biometryNotEnrolled: .biometryNotEnrolled
-        case .biometryLockout: .biometryLockout
-        case .appCancel: .appCancel
-        case .invalidContext: .invalidContext
-        case .companionNotAvailable: .companionNotAvailable
-        case .biometryNotPaired: .biometryNotPaired
-        case .biometryDisconnected: .biometryDisconnected
-        case .notInteractive: .notInteractive
-        case .limitsExceeded: .limitsExceeded
-        }
+        self.init(refusal.code.errorName, refusal.message)
     }
 }

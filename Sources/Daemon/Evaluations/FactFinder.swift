@@ -1,5 +1,6 @@
 import AuthEngine
 import AuthStore
+import Contract
 import DBus
 
 /// Finds out what an answer depends on: enrolments, the passcode, and where the caller stands.
@@ -94,6 +95,46 @@ struct FactFinder {
         facts.isPlaceKnown = isKnown
         facts.processes = processes
         return facts
+    }
+
+    /// The answers of the sources of a proof, from before the proof counts.
+    struct Revalidation {
+        /// Whether the login manager says all that happened to the user's sessions.
+        var isPlaceKnown = false
+        /// Whether the sensor has the template, and is what the plan rests on.
+        var isMatchValid = true
+    }
+
+    /// Asks every source that a proof rests on, before the proof counts: signals about a lock, a
+    /// sleep, a sensor or a template may be lost.
+    ///
+    /// A lock or a sleep that was missed ends the evaluation before this returns. A new `match` is
+    /// compared with the `plan`: the sensor as the plan knows it, and its owner when it matched.
+    func revalidate(
+        _ uid: UInt32,
+        match: PendingEvaluation.Match? = nil,
+        plan: (sensor: SensorFact, owner: String?)? = nil
+    ) async -> Revalidation {
+        var found = Revalidation()
+        // At the same time: on a busy bus each answer takes long.
+        let missed = onLoop { found.isPlaceKnown = await sessions.catchUp(uid) }
+        if let plan, let match, await !match.sensor.isStill(plan.sensor) {
+            found.isMatchValid = false
+            return found
+        }
+        await missed.value
+        guard let (sensor, template) = match else { return found }
+        if !sensor.templates.lists(template, of: uid) {
+            _ = await sensor.templates.contains(template, of: uid)
+            found.isPlaceKnown = await sessions.catchUp(uid)
+        }
+        // The template may have been removed meanwhile, or the sensor be another by now.
+        found.isMatchValid = sensor.templates.lists(template, of: uid)
+        if let plan {
+            let isSame = sensor.process.owner == plan.owner && sensor.isUsable
+            found.isMatchValid = found.isMatchValid && isSame && sensor.fits(plan.sensor)
+        }
+        return found
     }
 
     /// What decides whether a caller can be asked now; sensors and passcode are left out.

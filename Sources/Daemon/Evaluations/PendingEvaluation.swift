@@ -71,7 +71,8 @@ final class PendingEvaluation {
     let sandbox: Sandbox
     var prompt: Prompt?
     /// The template that matched, and the sensor that has it.
-    var match: (sensor: SensorLink, template: String)?
+    typealias Match = (sensor: SensorLink, template: String)
+    var match: Match?
     /// Whether it has an agent, and waits for a place among the prompts.
     var waitsForPlace = false
     /// The session that it would prompt in, once that is known.

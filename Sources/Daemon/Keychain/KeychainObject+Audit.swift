@@ -1,4 +1,5 @@
 import AuthEngine
+import Contract
 import DBus
 import KeychainStore
 
@@ -66,7 +67,7 @@ extension KeychainObject {
         by peer: Peer,
         _ item: String?,
         outcome: String = "Success",
-        mechanism: Grant.Mechanism? = nil,
+        mechanism: Mechanism? = nil,
         for requester: Requester? = nil
     ) {
         let record = AuditRecord(

@@ -58,7 +58,7 @@ extension KeychainObject {
         case .missing:
             throw DBusError(
                 .keychainNotAvailable,
-                "Such an item needs a password, and this user has none."
+                "The item needs a password, and this user has none."
             )
         case .unknown:
             throw DBusError(

@@ -227,7 +227,7 @@ final class KeychainUse {
 struct KeychainPermission: Sendable {
     let authorization: AccessGrant
     /// What proved it in this call; nil: nothing had to be proved.
-    let mechanism: Grant.Mechanism?
+    let mechanism: Mechanism?
     /// The application password, if the item has one.
     var password: SecretBytes?
 }

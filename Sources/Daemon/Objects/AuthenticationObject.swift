@@ -28,7 +28,7 @@ final class AuthenticationObject: Authentication1Service {
     ) throws(DBusError) -> Answer<(available: Bool, code: Int32, message: String)> {
         let policy = try Checked.policy(policy)
         if let mistake = refusingMistake {
-            return .now((false, Refusal.Code.systemCancel.rawValue, mistake.message))
+            return .now((false, RefusalCode.systemCancel.rawValue, mistake.message))
         }
         return service.evaluations.canEvaluate(policy, for: call.peer)
     }
@@ -223,9 +223,9 @@ final class AuthenticationObject: Authentication1Service {
         guard call.peer.uid == 0 else { throw .denied("only root can report an unlock") }
         guard uid != UInt32.max else { throw .invalid("there is no user \(uid)") }
         let isPasscode: Bool
-        switch method {
-        case "passcode": isPasscode = true
-        case "biometry": isPasscode = false
+        switch Mechanism(rawValue: method) {
+        case .passcode: isPasscode = true
+        case .biometry: isPasscode = false
         default: throw .invalid("the method is neither biometry nor passcode")
         }
         evaluations.handle(.unlocked(uid: uid, byPasscode: isPasscode), askedBy: call.peer)

@@ -30,7 +30,7 @@ extension ContextObject {
         let asksPassword = requirement.needsApplicationPassword && applicationPassword == nil
         // Whoever needs to prove nothing has proved it.
         guard !requirement.isFree || asksPassword else {
-            return .now(["mechanism": .string(Grant.Mechanism.context.rawValue)])
+            return .now(["mechanism": .string(Mechanism.context.rawValue)])
         }
         let request = evaluations.request(
             for: operation,
@@ -60,7 +60,7 @@ extension ContextObject {
                 result["domain-state"] = nil
                 // The contract has no word for the app's password: it is the context's now.
                 if grant.mechanism == .applicationPassword {
-                    result["mechanism"] = .string(Grant.Mechanism.context.rawValue)
+                    result["mechanism"] = .string(Mechanism.context.rawValue)
                 }
                 return result
             case .refused(let refusal): throw DBusError(refusal)

@@ -164,7 +164,7 @@ final class DeviceObject: Device1Service {
                 signals.event(kind: kind.rawValue, detail: detail, to: call.peer.name)
             }
             do throws(DBusError) {
-                try await enrolment.checkSession(sessions)
+                try await enrolment.checkSession(evaluations.facts)
             } catch {
                 // Nobody knows whose finger it is.
                 await sensor.templates.discard(id, of: options.uid).value

@@ -1,11 +1,9 @@
 import AuthEngine
+import Contract
 import DBus
 
 /// The options of one Evaluate call, checked and frozen.
 struct EvaluateOptions {
-    /// The longest time an evaluation may take.
-    static let longestTimeout = Duration.seconds(600)
-
     var timeout = Duration.seconds(120)
     var fallbackTitle: String?
     var cancelTitle: String?

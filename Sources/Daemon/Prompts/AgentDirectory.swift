@@ -16,7 +16,6 @@ final class AgentDirectory {
     /// The longest path of an agent, in bytes.
     static let longestPath = 256
 
-    /// One registration.
     final class Registration {
         fileprivate(set) var agent: Agent
         /// Whether the session that it serves has ended.

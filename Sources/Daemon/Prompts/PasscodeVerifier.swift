@@ -37,9 +37,9 @@ final class PasscodeVerifier {
     /// The public key of the verifier that answered last; prompts seal passcodes to it.
     private(set) var sealingKey: [UInt8] = []
     private lazy var answers = Mirror<UInt32, Answer> { [unowned self] uid in await ask(uid) }
-    private var changes: EventSource?
     private let connection: Connection
     private let lanes: CallBudget
+    private let trusted: Set<UInt32>
     private let shadowFile: String?
     private let found: @BusActor (_ uid: UInt32, PasscodeState) -> Void
 
@@ -58,19 +58,21 @@ final class PasscodeVerifier {
         self.lanes = lanes
         self.shadowFile = shadowFile
         self.found = found
+        trusted = isSystemBus ? [0] : [0, ProcessIdentity.uid]
         service = SupervisedService(
             Passcode1.busName,
             on: connection,
-            trusted: isSystemBus ? [0] : [0, ProcessIdentity.uid]
+            starts: .onDemand,
+            patience: .seconds(20)
         )
         service.user = self
     }
 
     /// Watches for the verifier.
-    func start() { service.start() }
+    func start() { service.startWatching() }
 
-    /// The unique name of the trusted process; nil: none is there.
-    var owner: String? { service.owner }
+    /// The unique name of the process that can be called; nil: none is there.
+    var owner: String? { service.state == .ready ? service.owner : nil }
 
     /// Why it couldn't be called last; nil: it could.
     var absence: Absence? { service.absence }
@@ -92,7 +94,7 @@ final class PasscodeVerifier {
                 timeout: Self.patience
             )
         }
-        guard service.holder == owner, let key, RecipientKey(key) != nil else { return false }
+        guard service.owner == owner, let key, RecipientKey(key) != nil else { return false }
         sealingKey = key
         return true
     }
@@ -105,7 +107,7 @@ final class PasscodeVerifier {
     func told(of uid: UInt32) -> PasscodeFact? {
         guard let answer = answers.cached(uid) else { return nil }
         if owner == nil {
-            guard service.isAsleep, let stamp = answer.stamp, stamp == self.stamp else {
+            guard service.state == .asleep, let stamp = answer.stamp, stamp == self.stamp else {
                 return nil
             }
         }
@@ -229,29 +231,30 @@ final class PasscodeVerifier {
 }
 
 extension PasscodeVerifier: SupervisedServiceUser {
-    func ownerReplaced(by owner: String?) {
-        changes?.cancel()
-        if owner != nil { answers.removeAll() }
+    func distrust(of uid: UInt32?) -> String? {
+        uid.flatMap { trusted.contains($0) ? nil : UserName.of($0) }
     }
 
-    func prepare(_ owner: String) async -> ServiceAbsence? {
-        guard await readKey(of: owner) else {
+    func ownerArrived() { answers.removeAll() }
+
+    func prepare(_ peer: Peer) async -> ServiceAbsence? {
+        guard await readKey(of: peer.name) else {
             return .notStarting(reason: "It has no key to seal passwords to.")
         }
         // The bus takes this before any question, so that changes after an answer are heard.
-        changes?.cancel()
-        changes = proxy(owner)
-            .onChanged { [weak self] uid in
-                if uid == .max {
-                    self?.answers.markAllStale()
-                } else {
-                    self?.answers.markStale(uid)
+        service.listen {
+            let changes = proxy(peer.name)
+                .onChanged { [weak self] uid in
+                    if uid == .max {
+                        self?.answers.markAllStale()
+                    } else {
+                        self?.answers.markStale(uid)
+                    }
                 }
-            }
+            return [changes]
+        }
         return nil
     }
 
-    func ownerEnded(isIdle: Bool) {
-        if !isIdle { answers.removeAll() }
-    }
+    func lost(_ absence: ServiceAbsence, because fault: String?) { answers.removeAll() }
 }

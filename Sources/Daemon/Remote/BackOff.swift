@@ -1,11 +1,11 @@
 import AuthEngine
 
-/// How long a program that the bus starts is left alone after a fault: a second, and after faults
-/// that follow each other 2, 4 … 60 s, until it has worked for a while.
+/// The pause before the daemon starts a helper again: a second after a fault, and after faults in
+/// a row 2, 4 … 60 s, until the helper has worked for a while.
 struct BackOff {
-    /// How long it must have worked for its earlier faults to be forgotten.
+    /// Work that makes earlier faults forgotten.
     private static let probation = Duration.seconds(60)
-    /// So many faults may be somebody who ended it by hand.
+    /// Faults that may come from a person who ended the helper by hand.
     private static let excused = 6
 
     private var faults = 0

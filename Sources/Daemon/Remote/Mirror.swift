@@ -17,6 +17,8 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     private struct Entry {
         var value: Value?
         var askedAt: Instant
+        /// The time of the question that `value` answers.
+        var validAt = Instant(nanoseconds: 0)
         var isFresh = false
         /// Whether a question is under way that no change came after.
         var isAsking = false
@@ -64,6 +66,17 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
         await lookUps.share(key) { await self.question(key) }
     }
 
+    /// Returns an answer to a question of the last second, unless a signal made it stale; otherwise
+    /// asks anew.
+    ///
+    /// Under load a signal of a change may take as long.
+    func confirm(_ key: Key) async -> Value? {
+        if let entry = entries[key], entry.isFresh, Instant.now() - entry.validAt < Self.pause {
+            return entry.value
+        }
+        return await revalidate(key)
+    }
+
     /// Waits for a question under way, if no change came since it was sent.
     func join(_ key: Key) async {
         guard entries[key]?.isAsking == true else { return }
@@ -78,13 +91,15 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     }
 
     private func question(_ key: Key) async -> Value? {
+        let now = Instant.now()
         keep(key) { entry in
-            entry.askedAt = Instant.now()
+            entry.askedAt = now
             entry.isAsking = true
         }
         let value = await ask(key)
         if let value {
             entries[key]?.value = value
+            entries[key]?.validAt = now
             // A change that came meanwhile may be younger than the answer.
             if entries[key]?.isAsking == true { entries[key]?.isFresh = true }
         } else if !isFresh(key) {
@@ -106,6 +121,12 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     }
 
     // MARK: Changes
+
+    /// Makes an answer stale, and asks anew in the background; changes until then share that.
+    func changed(_ key: Key) {
+        markStale(key)
+        onLoop { _ = await self.revalidate(key) }
+    }
 
     /// Makes an answer stale, and a question under way with it.
     func markStale(_ key: Key) {

@@ -2,7 +2,7 @@ import DBus
 import Glibc
 import Linux
 
-/// How a process that is not a child of this one ended.
+/// The end of a process that is not a child of this one.
 enum ProcessEnd {
     /// `PIDFD_GET_INFO` with a `struct pidfd_info` of 64 bytes, of linux/pidfd.h.
     private static let getInformation: UInt = 0xC040_FF0B
@@ -40,8 +40,8 @@ enum ProcessEnd {
 extension Connection {
     /// Whether the process behind a unique name that gave up its other names ended in good order.
     ///
-    /// One that let go of them before it left the bus did; of one that left at once the kernel may
-    /// tell.
+    /// A process that stays on the bus for a while did. The kernel may tell of a process that left
+    /// at once.
     func hasEndedWell(_ owner: String, _ process: OwnedDescriptor?) async -> Bool {
         if let holder = try? await nameOwner(owner), holder == owner { return true }
         guard let process else { return false }

@@ -3,97 +3,129 @@ import AuthStore
 import DBus
 import Linux
 
-/// Why a helper process can't be called.
-enum ServiceAbsence: Hashable, Sendable {
-    /// The helper's name has no owner, and the bus can't start the helper.
-    case notInstalled
-    /// The owner of its name may not be the helper.
-    case untrusted(user: String)
-    /// The start takes longer than callers wait.
-    case starting
-    /// The start failed.
-    case notStarting(reason: String)
-    /// After repeated failures, the back-off is longer than callers wait.
-    case resting
-}
-
-/// The user of a supervised process, which learns of its owners.
-@BusActor
-protocol SupervisedServiceUser: AnyObject {
-    /// Another process owns the name, or no process: answers of the former owner are void.
-    func ownerReplaced(by owner: String?)
-    /// Prepares a trusted owner; nil: calls can be made, otherwise the cause.
-    func prepare(_ owner: String) async -> ServiceAbsence?
-    /// The owner has ended: because it was idle, or by a fault.
-    func ownerEnded(isIdle: Bool)
-}
-
-/// A helper process that the bus starts: its owner, its start, its trust, its idle end, its crashes
-/// and its back-off.
+/// A helper process: its owner, its start, its trust, its idle end, its crashes and its back-off.
 @BusActor
 final class SupervisedService {
-    /// Time that a call waits for a start, and for the end of a pause after a fault.
-    static let startPatience = Duration.seconds(20)
     /// Time limit of a start by the bus.
     static let longestStart = Duration.seconds(30)
 
-    /// The unique name of the trusted process; nil: none is there.
-    private(set) var owner: String?
-    /// Why the last call found no process; nil: the call found a process.
-    private(set) var absence: ServiceAbsence?
-    /// Whether the last process ended because it was idle.
-    private(set) var isAsleep = false
-    var backOff = BackOff()
-    weak var user: (any SupervisedServiceUser)?
+    /// The occasions on which the bus starts the helper.
+    enum Start {
+        /// Another program starts the helper.
+        case never
+        /// A call needs the helper.
+        case onDemand
+        /// A call needs the helper, or the pause after a fault is over.
+        case always
+    }
 
-    private let name: String
-    private let connection: Connection
-    private let trusted: Set<UInt32>
-    /// The owner of the name, trusted or not yet.
-    private(set) var holder: String?
-    private var identification: (owner: String, task: Task<Void, Never>)?
-    private var process: OwnedDescriptor?
-    private var isStarting = false
-    private var startedAt = Instant(nanoseconds: 0)
-    private var restsUntil = Instant(nanoseconds: 0)
+    enum State: Equatable {
+        /// The helper is being started or identified, or its end is being examined.
+        case probing
+        /// The helper answers.
+        case ready
+        /// The helper gave up its name. The cause of the end is unknown yet.
+        case leaving
+        /// The helper ended in good order. The bus starts it when a call needs it.
+        case asleep
+        /// The helper can't be called.
+        case broken(ServiceAbsence)
+        /// The helper is none any more.
+        case removed
+    }
+
+    /// The owner of the name.
+    private struct Owner {
+        let name: String
+        /// The identity of a trusted owner; nil: not known yet, or not trusted.
+        var peer: Peer?
+        var descriptor: OwnedDescriptor?
+        var subscriptions: [EventSource] = []
+    }
+
+    let name: String
+    let connection: Connection
+    weak var user: (any SupervisedServiceUser)?
+    private(set) var state = State.probing
+    /// Whether this or an earlier trusted process has answered.
+    private(set) var isKnown = false
+    /// Finds out how the last owner ended.
+    private(set) var departure: Task<Void, Never>?
+    var backOff = BackOff()
+    private let starts: Start
+    /// Time that a call waits for a start, counted from its beginning.
+    private let patience: Duration
+    private var holder: Owner?
+    private var watch: EventSource?
+    /// The last owner that ended in good order.
+    private var departed: String?
+    private var isActivating = false
+    private var startedAt = Instant.now()
+    /// The pause after a fault.
+    private var rest: (end: Instant, timer: EventSource)?
+    /// Wakes calls that wait for another state.
     private let arrivals = ConditionVariable()
 
-    /// Supervises the owner of a bus name, if it runs as a trusted user.
-    init(_ name: String, on connection: Connection, trusted: Set<UInt32>) {
+    init(_ name: String, on connection: Connection, starts: Start, patience: Duration) {
         self.name = name
         self.connection = connection
-        self.trusted = trusted
+        self.starts = starts
+        self.patience = patience
     }
 
-    /// Watches for the owner.
-    func start() {
-        _ = connection.watchName(name) { [weak self] owner in
-            guard let self, let departed = replace(by: owner) else { return }
-            onLoop { await self.follow(departed) }
-        }
+    // MARK: State
+
+    /// The unique name of the owner, trusted or not.
+    var owner: String? { holder?.name }
+
+    /// The owner, if it is trusted.
+    var peer: Peer? { holder?.peer }
+
+    /// Why the helper can't be called; nil: calls reach it, or the bus starts it for them.
+    var absence: ServiceAbsence? {
+        if isStarting { return .starting }
+        if case .broken(let absence) = state { return absence }
+        return nil
     }
 
-    /// Returns the trusted process, started first if it isn't there.
+    /// Whether the helper is about to answer: neither there yet nor absent.
+    var isStarting: Bool {
+        state == .probing || (isActivating && owner == nil && state != .removed)
+    }
+
+    /// Waits for a helper that is being started, within the patience (L26).
+    func settled() async {
+        guard isStarting else { return }
+        let left = startedAt + patience - Instant.now()
+        if left > .zero { _ = await arrivals.wait(atMost: left) { !isStarting } }
+        // A start that takes longer is a state of its own.
+        if isStarting { user?.stateChanged() }
+    }
+
+    private func settle(_ state: State) {
+        self.state = state
+        arrivals.notifyAll()
+        user?.stateChanged()
+    }
+
+    /// Notes an answer of the trusted owner.
+    func answered() {
+        if state != .ready { backOff.recovered(at: Instant.now()) }
+        isKnown = true
+        settle(.ready)
+    }
+
+    // MARK: Calls
+
+    /// Returns the owner that can be called, started first if none is there.
     ///
     /// Callers share a start. A start that takes long is not waited for, but goes on.
     func currentOwner() async -> String? {
         guard await revalidate() else { return nil }
-        if let owner { return owner }
-        if !isStarting {
-            isStarting = true
-            startedAt = Instant.now()
-            onLoop {
-                await self.activate()
-                self.isStarting = false
-                self.arrivals.notifyAll()
-            }
-        }
-        let left = startedAt + Self.startPatience - Instant.now()
-        if left > .zero {
-            _ = await arrivals.wait(atMost: left) { owner != nil || !isStarting }
-        }
-        if owner == nil, isStarting, absence == nil { absence = .starting }
-        return owner
+        await departure?.value
+        if owner != nil, case .broken = state { startAnew() } else { start() }
+        await settled()
+        return state == .ready ? owner : nil
     }
 
     /// Asks the bus for the owner, as the signal of a change may be lost.
@@ -102,106 +134,209 @@ final class SupervisedService {
     @discardableResult func revalidate() async -> Bool {
         do throws(DBusError) {
             let present = try await connection.nameOwner(name)
-            if let departed = replace(by: present) { await follow(departed) }
+            if watch != nil {
+                ownerChanged(to: present)
+            } else if present != owner {
+                await connection.catchUpWithNames()
+            }
             return true
         } catch {
             return false
         }
     }
 
+    /// Asks the bus whether a connection owns the name; false as well when the bus doesn't say.
+    func isOwner(_ connectionName: String) async -> Bool {
+        let isSaid = await revalidate()
+        return isSaid && owner == connectionName
+    }
+
+    /// Whether a connection owned the name, and left in good order: its successor can be asked what
+    /// it left unanswered.
+    func hasDeparted(_ connectionName: String) async -> Bool {
+        // The signal that it left may be lost.
+        if owner == connectionName { await revalidate() }
+        await departure?.value
+        guard departed == connectionName else { return false }
+        // The successor may be there already, and be asked who it is.
+        await settled()
+        return true
+    }
+
     // MARK: Owners
 
-    /// Takes another owner at once; nil: the owner is unchanged.
-    private func replace(by owner: String?) -> (name: String?, process: OwnedDescriptor?)? {
-        guard owner != holder else { return nil }
-        let departed = (self.owner, process)
-        (holder, self.owner, self.process, isAsleep) = (owner, nil, nil, false)
-        user?.ownerReplaced(by: owner)
-        return departed
+    /// Watches the name.
+    ///
+    /// Without a watch the user calls ``ownerChanged(to:)``.
+    func startWatching() {
+        watch = connection.watchName(name) { [weak self] owner in self?.ownerChanged(to: owner) }
     }
 
-    private func follow(_ departed: (name: String?, process: OwnedDescriptor?)) async {
-        if let holder {
-            await identify(holder)
-        } else if let name = departed.name {
-            let isIdle = await connection.hasEndedWell(name, departed.process)
-            if isIdle {
-                backOff.ended(at: Instant.now(), wasReady: true)
+    /// Takes another owner; nil: the name has none, but the bus may start the helper again.
+    func ownerChanged(to owner: String?) {
+        guard let owner else { return left() }
+        guard owner != self.owner else { return }
+        // The signal that the former owner left may be lost.
+        if self.owner != nil, starts != .never { left() }
+        arrived(owner)
+    }
+
+    private func arrived(_ owner: String) {
+        if !isStarting { startedAt = Instant.now() }
+        user?.ownerArrived()
+        detach()
+        holder = Owner(name: owner)
+        state = .probing
+        onLoop { await self.identify(owner) }
+    }
+
+    private func left() {
+        guard starts != .never else {
+            detach()
+            user?.ownerLeft()
+            return settle(.broken(.notInstalled))
+        }
+        guard let former = holder else { return }
+        let wasReady = state == .ready
+        detach()
+        if let reason = user?.distrust(of: nil) { return exclude(.untrusted(reason)) }
+        user?.ownerLeft()
+        state = wasReady ? .leaving : .probing
+        departure = onLoop {
+            let isClean = await self.connection.hasEndedWell(former.name, former.descriptor)
+            self.departure = nil
+            if isClean, self.isKnown { self.departed = former.name }
+            guard self.holder == nil, self.state != .removed else { return }
+            if self.departed == former.name {
+                self.backOff.ended(at: Instant.now(), wasReady: wasReady)
+                self.settle(.asleep)
             } else {
-                rest(wasReady: true)
+                self.fail(wasReady ? .crashed : Self.endedAtOnce)
             }
-            guard holder == nil else { return }
-            isAsleep = isIdle
-            user?.ownerEnded(isIdle: isIdle)
         }
     }
 
-    /// Identifies an owner; a signal and a start may both ask for that.
+    private static let endedAtOnce = ServiceAbsence.notStarting(reason: "It ended at once.")
+
+    private func detach() {
+        for subscription in holder?.subscriptions ?? [] { subscription.cancel() }
+        rest?.timer.cancel()
+        (holder, rest) = (nil, nil)
+    }
+
+    /// Keeps subscriptions to the owner until another process, or none, has the name; an owner is
+    /// subscribed to once.
+    func listen(_ subscribe: @BusActor () -> [EventSource]) {
+        guard holder?.subscriptions.isEmpty == true else { return }
+        holder?.subscriptions = subscribe()
+    }
+
     private func identify(_ owner: String) async {
-        if let identification, identification.owner == owner {
-            return await identification.task.value
+        do throws(DBusError) {
+            let peer = try await connection.peer(named: owner)
+            guard self.owner == owner, let user else { return }
+            if let reason = user.distrust(of: peer.uid) { return exclude(.untrusted(reason)) }
+            holder?.peer = peer
+            holder?.descriptor = try? ProcessDescriptor.open(peer.pid)
+            let absence = await user.prepare(peer)
+            guard self.owner == owner, self.peer != nil, state == .probing else { return }
+            if let absence { settle(.broken(absence)) } else { answered() }
+        } catch {
+            if self.owner == owner { fail(.failed) }
         }
-        let task = onLoop { await self.examine(owner) }
-        identification = (owner, task)
-        await task.value
-        if identification?.owner == owner { identification = nil }
     }
 
-    private func examine(_ owner: String) async {
-        guard let peer = try? await connection.peer(named: owner), holder == owner else { return }
-        guard trusted.contains(peer.uid) else {
-            absence = .untrusted(user: UserName.of(peer.uid))
-            return
-        }
-        if let refusal = await user?.prepare(owner) {
-            if holder == owner { absence = refusal }
-            return
-        }
-        guard holder == owner else { return }
-        process = try? ProcessDescriptor.open(peer.pid)
-        absence = nil
-        self.owner = owner
-        backOff.recovered(at: Instant.now())
+    /// Identifies the owner anew, or starts one through the bus.
+    func startAnew() {
+        let owner = owner
+        detach()
+        if let owner { return arrived(owner) }
+        state = .probing
+        start()
+    }
+
+    /// Ends the supervision: the helper is none any more.
+    func remove() {
+        detach()
+        state = .removed
         arrivals.notifyAll()
     }
 
     // MARK: Starting
 
-    private func activate() async {
-        let rest = restsUntil - Instant.now()
-        if rest > .zero {
-            // A helper that failed again and again is not waited for.
-            guard rest <= Self.startPatience else {
-                absence = .resting
-                return
-            }
-            if await arrivals.wait(atMost: rest, until: { owner != nil }) { return }
-        }
-        absence = nil
-        do throws(DBusError) {
-            try await connection.startService(name, timeout: Self.longestStart)
-            guard let owner = try await connection.nameOwner(name) else {
-                throw DBusError(.failed, "It ended at once.")
-            }
-            if let departed = replace(by: owner) {
-                await follow(departed)
-            } else if self.owner == nil {
-                await identify(owner)
-            }
-        } catch {
-            guard owner == nil else { return }
-            guard error.name != .serviceUnknown else {
-                absence = .notInstalled
-                return
-            }
-            absence = .notStarting(reason: DisplayText.cleaned(error.message, limit: 256))
-            self.rest(wasReady: false)
+    /// Has the bus start the helper; callers share one start.
+    func start() {
+        guard !isActivating, owner == nil, state != .removed, starts != .never else { return }
+        if let reason = user?.distrust(of: nil) { return exclude(.untrusted(reason)) }
+        isActivating = true
+        startedAt = Instant.now()
+        onLoop {
+            await self.activate()
+            self.isActivating = false
+            self.arrivals.notifyAll()
         }
     }
 
-    /// Leaves it alone for a while, after a fault.
-    private func rest(wasReady: Bool) {
+    private func activate() async {
+        if let rest, rest.end - Instant.now() > patience { return settle(.broken(.resting)) }
+        while rest != nil { await arrivals.wait() }
+        guard owner == nil, state != .removed else { return }
+        var absence = Self.endedAtOnce
+        do throws(DBusError) {
+            try await connection.startService(name, timeout: Self.longestStart)
+            // The bus does not announce an owner that was there before.
+            if owner == nil { await revalidate() }
+        } catch {
+            let reason = DisplayText.cleaned(error.message, limit: 256)
+            absence = error.name == .serviceUnknown ? .notInstalled : .notStarting(reason: reason)
+        }
+        guard owner == nil, departure == nil, state != .removed else { return }
+        // A helper that is installed later is started by the next call, without a pause.
+        guard absence == .notInstalled, starts == .onDemand else { return fail(absence) }
+        settle(.broken(absence))
+    }
+
+    // MARK: Faults
+
+    /// Does not call the owner until another process, or another trust, replaces it.
+    func exclude(_ absence: ServiceAbsence) {
+        user?.lost(absence, because: nil)
+        isKnown = false
+        settle(.broken(absence))
+    }
+
+    /// Does not call the helper until it has recovered, after a growing pause; `fault` is its
+    /// mistake, for people.
+    func fail(_ absence: ServiceAbsence, because fault: String? = nil) {
         let now = Instant.now()
-        restsUntil = now + backOff.failed(at: now, wasReady: wasReady)
+        let wait = backOff.failed(at: now, wasReady: state == .ready || state == .leaving)
+        user?.lost(absence, because: fault)
+        settle(.broken(absence))
+        rest?.timer.cancel()
+        let timer = EventLoop.shared.schedule(after: wait) { [weak self] in self?.endRest() }
+        rest = (now + wait, timer)
+    }
+
+    private func endRest() {
+        rest = nil
+        arrivals.notifyAll()
+        if starts == .always { onLoop { await self.recover() } }
+    }
+
+    private func recover() async {
+        guard let asked = owner else { return start() }
+        // Without an answer of the bus the pause begins again.
+        var isSound = await isOwner(asked)
+        if isSound { isSound = await user?.hasRecovered() == true }
+        guard owner == asked, case .broken = state else { return }
+        if isSound { await identify(asked) } else { fail(.failed) }
+    }
+
+    /// Ends the pause at once, and forgets faults from before.
+    func recoverSoon() {
+        guard let rest else { return }
+        rest.timer.cancel()
+        backOff.forgive()
+        endRest()
     }
 }

@@ -1,4 +1,5 @@
 import AuthEngine
+import Contract
 import DBus
 import Glibc
 
@@ -13,15 +14,15 @@ enum SensorTrust: Equatable {
 /// What the administrator's files say of sensors, where such files are needed: on the system bus.
 ///
 /// They are read each time a sensor comes: there are few, and none can be out of date.
-public struct SensorDescriptions: Sendable {
+package struct SensorDescriptions: Sendable {
     /// The folders that are looked into when none are named.
-    public static let standard = ["/etc/localauth/sensors", "/usr/share/localauth/sensors"]
+    package static let standard = ["/etc/localauth/sensors", "/usr/share/localauth/sensors"]
 
     /// Where the files are, the first before the next.
     let folders: [String]
 
     /// Files in these folders; a file of the first hides one of the same name in the next.
-    public init(folders: [String] = standard) {
+    package init(folders: [String] = standard) {
         self.folders = folders
     }
 

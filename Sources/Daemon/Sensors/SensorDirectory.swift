@@ -77,7 +77,7 @@ final class SensorDirectory {
     /// takes longer than anybody waits for it.
     func settled() async {
         _ = await listings.wait(atMost: SensorProcess.startPatience) { unlisted <= 0 }
-        for sensor in sorted { await sensor.process.settled() }
+        for sensor in sorted { await sensor.process.service.settled() }
     }
 
     /// Files that say who may be a sensor may have changed.
@@ -118,7 +118,7 @@ final class SensorDirectory {
 
     /// The machine slept: those that failed are looked at again at once.
     func recover() {
-        for sensor in sorted { sensor.process.recoverSoon() }
+        for sensor in sorted { sensor.process.service.recoverSoon() }
     }
 
     // MARK: - Names
@@ -143,12 +143,10 @@ final class SensorDirectory {
         guard isKnown else { return remove(name) }
         let before = sensors[name]
         guard let sensor = before ?? add(name) else { return }
-        if let owner = owners[name] {
-            sensor.process.ownerChanged(owner)
-        } else if before == nil {
-            sensor.process.start()
+        if owners[name] == nil, before == nil {
+            sensor.process.service.startAnew()
         } else {
-            sensor.process.ownerLeft()
+            sensor.process.service.ownerChanged(to: owners[name])
         }
     }
 

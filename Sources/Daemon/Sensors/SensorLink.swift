@@ -50,12 +50,7 @@ final class SensorLink: SensorProcessEvents {
     /// Whether it still is what a plan rests on, as it says when it is asked now.
     func isStill(_ fact: SensorFact) async -> Bool {
         guard let proxy = process.proxy else { return false }
-        // The signal that another process has the name may have been lost.
-        var isOwner = false
-        let question = onLoop { isOwner = await self.process.isOwner(proxy.destination) }
-        let isSaid = await process.lookAgain(proxy)
-        await question.value
-        return isSaid && isOwner && fits(fact)
+        return await process.revalidate(proxy, isSecond: true) && fits(fact)
     }
 
     /// Whether it is what a plan rests on, by what it said last.

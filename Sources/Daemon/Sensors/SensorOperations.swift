@@ -103,14 +103,14 @@ final class SensorOperations {
                         throw DBusError(sensor: .sensorCanceled)
                     }
                     if !self.templates.isAnnounced(of: uid) {
-                        self.process.fail(.failed, because: Self.unknownTemplate)
+                        self.process.service.fail(.failed, because: Self.unknownTemplate)
                     }
                 }
                 throw DBusError(sensor: .sensorFailed)
             }
             // Its list may have been another's by then.
             try self.expectOwner(proxy)
-            self.process.worked()
+            self.process.fault = nil
             return template
         }
     }
@@ -179,7 +179,8 @@ final class SensorOperations {
                 return .finished(template: template)
             } catch {
                 // It was leaving when the question came.
-                if departures < Self.mostDepartures, await process.hasDeparted(proxy.destination),
+                if departures < Self.mostDepartures,
+                    await process.service.hasDeparted(proxy.destination),
                     operations[number]?.isReady == false
                 {
                     departures += 1
@@ -270,7 +271,7 @@ final class SensorOperations {
         operations[number]?.overdue = EventLoop.shared.schedule(after: Self.patience) {
             [weak self] in
             guard let self, operations[number] != nil else { return }
-            process.fail(.failed, because: "It did not end an operation that was canceled.")
+            process.service.fail(.failed, because: "It did not end an operation that was canceled.")
         }
         // An operation that was never sent to the sensor has nothing to end.
         resumeWaiters()
@@ -377,12 +378,12 @@ final class SensorOperations {
         do throws(DBusError) {
             let health = try await process.health(proxy)
             guard isSame() else { return }
-            if HealthState(rawValue: health.state) == .failed { process.fail(.failed) }
+            if HealthState(rawValue: health.state) == .failed { process.service.fail(.failed) }
         } catch {
             // The bus says that it is gone where the signal about it was lost.
             let lost: [DBusError.Name] = [.noReply, .serviceUnknown, .nameHasNoOwner]
             if isSame(), lost.contains(error.name) {
-                process.fail(.failed, because: "It does not answer.")
+                process.service.fail(.failed, because: "It does not answer.")
             }
         }
         scheduleHealthCheck()

@@ -5,28 +5,31 @@ import DBus
 import LocalAuthBus
 
 extension SensorProcess {
-    /// What a sensor says of how it is.
+    /// The answer of `Health`.
     typealias Health = (state: String, message: String)
 
-    /// Asks it how it is; several that want to know share one question.
+    /// Asks the sensor how it is; callers share a question.
     func health(_ proxy: Sensor1Proxy) async throws(DBusError) -> Health {
-        let answer = await healthLookUps.share(proxy.destination) {
-            do throws(DBusError) {
-                let health = try await self.lanes
-                    .run(.questions, for: CallBudget.service) { () throws(DBusError) in
-                        try await self.asked { () throws(DBusError) in
-                            try await proxy.health(timeout: Self.patience)
-                        }
-                    }
-                return .success(health)
-            } catch {
-                return .failure(error)
-            }
-        }
+        guard let answer = await healths.revalidate(proxy.destination) else { throw refusal }
         return try answer.get()
     }
 
-    /// It refused an operation of a user, or worked for them.
+    func askHealth(_ owner: String) async -> Result<Health, DBusError> {
+        let proxy = Sensor1Proxy(service.connection, destination: owner, path: Sensor1.path)
+        do throws(DBusError) {
+            let health = try await lanes.run(.questions, for: CallBudget.service) {
+                () throws(DBusError) in
+                try await self.asked { () throws(DBusError) in
+                    try await proxy.health(timeout: Self.patience)
+                }
+            }
+            return .success(health)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Notes that an operation of a user was refused, or, without a reason, that it worked.
     func complain(_ reason: String?, of uid: UInt32) {
         if complaints.count >= Self.mostComplaints { complaints = [:] }
         complaints[uid] = reason
@@ -34,9 +37,9 @@ extension SensorProcess {
 
     private static let mostComplaints = 1024
 
-    /// Asks it something; again where the bus itself answers late, which is no fault of the sensor.
+    /// Asks the sensor, and again if the bus itself answers late: the sensor is not at fault then.
     ///
-    /// Whoever floods the bus with large calls would have everybody's sensors fail.
+    /// A neighbour that floods the bus with large calls would make all sensors fail otherwise.
     func asked<Value>(
         _ question: @BusActor () async throws(DBusError) -> Value
     ) async throws(DBusError) -> Value {
@@ -45,19 +48,20 @@ extension SensorProcess {
             do throws(DBusError) {
                 return try await question()
             } catch {
-                guard error.name == .noReply, Instant.now() < end,
-                    await proxy?.connection.isLate(by: Self.lateness) == true
+                guard error.name == .noReply, owner != nil, Instant.now() < end,
+                    await service.connection.isLate(by: Self.lateness)
                 else { throw error }
             }
         }
     }
 
-    /// So long a bus may be late until the sensor is taken to have failed after all.
+    /// Time after which a late bus is no excuse for the sensor.
     private static let longestDelay = Duration.seconds(8)
-    /// An answer of the bus that takes longer is late: a sensor's takes the way of several of them.
+    /// Time after which an answer of the bus is late; an answer of a sensor takes several times as
+    /// long.
     private static let lateness = Duration.milliseconds(200)
 
-    /// Why nothing can be asked of it now.
+    /// The refusal while the sensor can be asked nothing.
     var refusal: DBusError {
         DBusError(
             .biometryNotAvailable,
@@ -65,7 +69,7 @@ extension SensorProcess {
         )
     }
 
-    /// Why nothing can be asked of it now, with what it says of that itself.
+    /// The refusal with the reason that the sensor gives.
     func explainedRefusal() async -> DBusError {
         let refusal = refusal
         guard [.ready, .broken(.failed)].contains(state), let proxy,
@@ -76,31 +80,5 @@ extension SensorProcess {
             .biometryNotAvailable,
             "The sensor \(name) can't be used now (\(unavailability.wire)): \(reason)"
         )
-    }
-
-    /// Something that it announced without saying what.
-    enum Doubt {
-        case none
-        /// It is to be asked.
-        case announced
-        /// It is being asked.
-        case asked
-    }
-
-    /// It announced that something is another without saying what: asks once for all that it
-    /// announces until it is asked.
-    func beginDoubt(_ owner: String) {
-        guard doubt != .announced, let proxy, proxy.destination == owner else { return }
-        doubt = .announced
-        onLoop { _ = await self.lookAgain(proxy) }
-    }
-
-    /// Whether what is known of it may be from before something that it announced.
-    var isInDoubt: Bool { state == .ready && doubt != .none }
-
-    /// Returns once it has said what it announced, can't be used, or can't be asked now.
-    func settleDoubt() async {
-        guard isInDoubt, let proxy else { return }
-        _ = await lookAgain(proxy)
     }
 }

@@ -1,25 +1,25 @@
 import DBus
 import LocalAuthBus
 
-/// What the program behind a sensor does, for what depends on it.
+/// Events of the program behind a sensor.
 @BusActor
 protocol SensorProcessEvents: AnyObject {
-    /// It is gone or broken, for this reason: what runs has ended, and what it listed is void.
+    /// The sensor is gone or broken: its operations have ended, and its lists are void.
     func lost(_ reason: Unavailability)
-    /// It gave up its name: what it had begun has ended; the rest is lost, or the next one's. What
-    /// it listed stands if it ended in good order.
+    /// The sensor gave up its name: operations that had begun have ended; the others are lost, or
+    /// the successor's. Its lists stand if it ended in good order.
     func left()
-    /// Another process has the name: it has listed nothing yet.
+    /// Another process has the name, and has listed nothing yet.
     func arrived()
-    /// It can't be used, for this reason: what runs has ended.
+    /// The sensor says that it can't be used: its operations have ended.
     func stopped(_ reason: Unavailability)
-    /// The surroundings keep it from being used: what runs is to be canceled.
+    /// The surroundings keep the sensor from being used: cancel its operations.
     func impeded()
-    /// What it says of itself, or its state, has changed.
+    /// The properties of the sensor, or its state, have changed.
     func changed()
-    /// It says that a user's templates changed.
+    /// The sensor says that a user's templates changed.
     func templatesChanged(uid: UInt32)
-    /// It sent `Event`.
+    /// The sensor sent `Event`.
     func received(operation: UInt64, kind: String, detail: [String: Variant])
 }
 

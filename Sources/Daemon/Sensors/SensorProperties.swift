@@ -29,6 +29,9 @@ struct SensorProperties: Equatable {
         needed.isSubset(of: properties.keys)
     }
 
+    /// The mistake of a sensor without them, for people.
+    static let incompleteness = "It does not say its type, its strength and its presence."
+
     /// What is wrong with a property, for people.
     static func fault(of property: String) -> String {
         "Its property \(property) has a wrong type, or a value that does not exist."

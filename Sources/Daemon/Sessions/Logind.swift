@@ -46,12 +46,9 @@ final class Logind {
     private let lanes: CallBudget
     private let isTrusted: (UInt32) -> Bool
     private let hear: @BusActor (News) -> Void
-    /// Its unique name; nil when it isn't there, or not to be trusted.
-    private(set) var owner: String?
+    private let service: SupervisedService
     /// The process of the owner.
     private(set) var process: LoginHistory.Program?
-    private var latest: String?
-    private var sources: [EventSource] = []
     private var lidSource: EventSource?
     private var inhibitor: OwnedDescriptor?
     /// The thread that waits for an inhibitor: its call takes a descriptor, and may block.
@@ -69,19 +66,19 @@ final class Logind {
         self.lanes = lanes
         self.isTrusted = isTrusted
         self.hear = hear
+        service = SupervisedService(Self.name, on: connection, starts: .never, patience: .zero)
+        service.user = self
     }
+
+    /// The unique name; nil when the login manager isn't there, or isn't trusted.
+    var owner: String? { service.peer?.name }
 
     /// Whether it is the one whose files sd-login reads.
     var isSystems: Bool { connection.address == .system }
 
     /// Watches for it; the first news is whether it is there.
     func start() {
-        _ = connection.watchName(Self.name) { [weak self] owner in
-            guard let self else { return }
-            latest = owner
-            forget()
-            onLoop { await self.greet(owner) }
-        }
+        service.startWatching()
         // UPower tells when the lid moves; what to make of it, the login manager is asked.
         _ = connection.watchName("org.freedesktop.UPower") { [weak self] owner in
             guard let self else { return }
@@ -96,67 +93,37 @@ final class Logind {
                 ) { [weak self] _ in self?.hear(.lidMoved) }
             }
         }
-        connection.onDisconnect { [weak self] in
-            self?.forget()
-            self?.hear(.present(false))
-        }
-    }
-
-    private func forget() {
-        owner = nil
-        process = nil
-        inhibitor = nil
-        for source in sources { source.cancel() }
-        sources = []
-    }
-
-    private func greet(_ candidate: String?) async {
-        guard let candidate, let peer = try? await connection.peer(named: candidate),
-            isTrusted(peer.uid)
-        else {
-            if latest == candidate { hear(.present(false)) }
-            return
-        }
-        guard latest == candidate else { return }
-        owner = candidate
-        process = LoginHistory.Program(pid: peer.pid)
-        listen(to: candidate)
-        await delaySleep()
-        let isSleeping = await isSleeping() ?? false
-        guard owner == candidate else { return }
-        hear(.sleeping(isSleeping))
-        hear(.present(true))
+        connection.onDisconnect { [weak self] in self?.service.ownerChanged(to: nil) }
     }
 
     // MARK: - Signals
 
-    private func listen(to owner: String) {
-        subscribe(owner, Self.properties) { [weak self] message in
-            self?.propertiesChanged(message)
-        }
-        subscribe(owner, Self.session) { [weak self] message in
-            guard message.member == "Lock", let path = message.path.flatMap(ObjectPath.init) else {
-                return
-            }
-            self?.hear(.locking(session: path))
-        }
-        subscribe(owner, Self.manager) { [weak self] message in self?.managerTold(message) }
+    private func sources(of owner: String) -> [EventSource] {
+        [
+            subscribe(owner, Self.properties) { [weak self] message in
+                self?.propertiesChanged(message)
+            },
+            subscribe(owner, Self.session) { [weak self] message in
+                guard message.member == "Lock", let path = message.path.flatMap(ObjectPath.init)
+                else { return }
+                self?.hear(.locking(session: path))
+            },
+            subscribe(owner, Self.manager) { [weak self] message in self?.managerTold(message) },
+        ]
     }
 
     private func subscribe(
         _ owner: String,
         _ interface: String,
         _ body: @escaping @BusActor (Message) -> Void
-    ) {
-        sources.append(
-            connection.subscribe(
-                sender: owner,
-                path: nil,
-                interface: interface,
-                member: nil,
-                broadcast: true,
-                body
-            )
+    ) -> EventSource {
+        connection.subscribe(
+            sender: owner,
+            path: nil,
+            interface: interface,
+            member: nil,
+            broadcast: true,
+            body
         )
     }
 
@@ -462,4 +429,31 @@ final class Logind {
     }
 
     private static let properties = "org.freedesktop.DBus.Properties"
+}
+
+extension Logind: SupervisedServiceUser {
+    func distrust(of uid: UInt32?) -> String? {
+        uid.flatMap { isTrusted($0) ? nil : UserName.of($0) }
+    }
+
+    func ownerArrived() { ownerLeft() }
+
+    func ownerLeft() { (process, inhibitor) = (nil, nil) }
+
+    func prepare(_ peer: Peer) async -> ServiceAbsence? {
+        process = LoginHistory.Program(pid: peer.pid)
+        service.listen { sources(of: peer.name) }
+        await delaySleep()
+        let isSleeping = await isSleeping() ?? false
+        if owner == peer.name { hear(.sleeping(isSleeping)) }
+        return nil
+    }
+
+    func stateChanged() {
+        switch service.state {
+        case .ready: hear(.present(true))
+        case .broken: hear(.present(false))
+        case .probing, .leaving, .asleep, .removed: break
+        }
+    }
 }

@@ -8,15 +8,15 @@ import Glibc
 /// A user who enrols with one camera is recognised by that camera only. A virtual camera can show
 /// any picture, so only devices on USB have an identity, and those that a PipeWire of the system
 /// offers.
-public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
+package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     /// Maker, model, serial number and place, in one line; at most 255 bytes.
-    public let description: String
+    package let description: String
 
     private static let maximumAttribute = 64
     private static let maximumDepth = 32
 
     /// The identity of a replay: never that of a camera.
-    public static let replay = Self(verbatim: "replay")
+    package static let replay = Self(verbatim: "replay")
 
     private init(verbatim text: String) { description = text }
 
@@ -42,7 +42,7 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     /// `root` is put before `/dev` and `/sys`.
     /// - Throws: ``CameraFault/disconnected`` when it isn't there, ``CameraFault/untrusted(_:)``
     ///   when it is no camera on a USB port.
-    public init(of path: String, root: String = "") throws(CameraFault) {
+    package init(of path: String, root: String = "") throws(CameraFault) {
         guard let node = Self.resolve(root + path) else { throw .disconnected }
         guard let base = Self.resolve(root + "/dev"), node.hasPrefix(base + "/video"),
             let name = node.split(separator: "/").last, !name.dropFirst(5).isEmpty,
@@ -103,7 +103,7 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     /// Whether what was written down of a camera, now or by an earlier version, is this one.
     ///
     /// An earlier version wrote the port down also where the serial number tells enough.
-    public static func isSame(_ written: String, as camera: String) -> Bool {
+    package static func isSame(_ written: String, as camera: String) -> Bool {
         if written == camera { return true }
         let words = written.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 5, words[2] != "-" else { return false }
@@ -137,7 +137,7 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     /// else the first; nil: there is none.
     ///
     /// `isFit` says of a node whether it may be taken at all.
-    public static func camera(
+    package static func camera(
         root: String = "",
         where isFit: (String) -> Bool = { _ in true },
         preferring isPreferred: (Self) -> Bool = { _ in false }
@@ -157,7 +157,7 @@ public struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Returns: ``CameraFault/untrusted(_:)`` of the first that takes pictures, or
     ///   ``CameraFault/disconnected``: there is none.
-    public static func absence(root: String = "", system: VideoSystem = .kernel) -> CameraFault {
+    package static func absence(root: String = "", system: VideoSystem = .kernel) -> CameraFault {
         for node in nodes(root) {
             do throws(CameraFault) {
                 _ = try Self(of: node, root: root)

@@ -1,9 +1,9 @@
 import Glibc
 
 /// What the kernel calls a character device: `81:0`.
-public struct DeviceNumber: Hashable, Sendable, CustomStringConvertible {
+package struct DeviceNumber: Hashable, Sendable, CustomStringConvertible {
     /// Major and minor, as `/sys/dev/char` has them.
-    public let description: String
+    package let description: String
 
     /// Of a device node; nil: there is none.
     init?(of path: String) {

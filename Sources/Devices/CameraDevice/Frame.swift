@@ -1,5 +1,5 @@
 /// How the bytes of a frame are laid out.
-public enum PixelFormat: Sendable, Hashable, CaseIterable {
+package enum PixelFormat: Sendable, Hashable, CaseIterable {
     /// Two pixels in four bytes (YUYV): luma, blue chroma, luma, red chroma.
     case yuyv
     /// Luma of the whole picture, then blue and red chroma in turns for each four pixels.
@@ -21,23 +21,22 @@ public enum PixelFormat: Sendable, Hashable, CaseIterable {
 }
 
 /// One picture as a camera gave it.
-public struct Frame: Sendable, Hashable {
+package struct Frame: Sendable, Hashable {
     /// The largest frame that is taken, in bytes.
-    public static let maximumBytes = 8 << 20
+    package static let maximumBytes = 8 << 20
 
     /// How the bytes are laid out.
-    public let format: PixelFormat
+    package let format: PixelFormat
     /// In pixels; 0 for JPEG, which says it itself.
-    public let width: Int
+    package let width: Int
     /// In pixels; 0 for JPEG, which says it itself.
-    public let height: Int
+    package let height: Int
     /// Bytes from one line of luma to the next; 0 for JPEG.
-    public let stride: Int
-    /// The picture.
-    public let bytes: [UInt8]
+    package let stride: Int
+    package let bytes: [UInt8]
 
     /// A frame of these bytes; whoever decodes it checks that they fit the size.
-    public init(format: PixelFormat, width: Int, height: Int, stride: Int, bytes: [UInt8]) {
+    package init(format: PixelFormat, width: Int, height: Int, stride: Int, bytes: [UInt8]) {
         self.format = format
         self.width = width
         self.height = height
@@ -45,8 +44,7 @@ public struct Frame: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// A JPEG picture.
-    public init(jpeg bytes: [UInt8]) {
+    package init(jpeg bytes: [UInt8]) {
         self.init(format: .mjpg, width: 0, height: 0, stride: 0, bytes: bytes)
     }
 }

@@ -1,5 +1,5 @@
 /// Where frames come from; used by one thread at a time, closed when it is released.
-public protocol FrameSource: AnyObject {
+package protocol FrameSource: AnyObject {
     /// What its frames are.
     var format: PixelFormat { get }
 
@@ -10,7 +10,7 @@ public protocol FrameSource: AnyObject {
 }
 
 /// Why there is no frame.
-public enum CameraFault: Error, Hashable, Sendable {
+package enum CameraFault: Error, Hashable, Sendable {
     /// Somebody raised the interruption.
     case interrupted
     /// Another program has the camera.

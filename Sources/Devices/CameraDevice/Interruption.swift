@@ -2,7 +2,7 @@ import Glibc
 import Linux
 
 /// Ends a wait for a frame from another thread.
-public final class Interruption: Sendable {
+package final class Interruption: Sendable {
     /// Readable while it is raised.
     var descriptor: Int32 { event.rawValue }
     private let event: EventDescriptor
@@ -10,7 +10,7 @@ public final class Interruption: Sendable {
     /// Not raised yet.
     ///
     /// - Throws: ``CameraFault/failed(_:)`` when the process has too many descriptors.
-    public init() throws(CameraFault) {
+    package init() throws(CameraFault) {
         do throws(SystemError) {
             event = try EventDescriptor()
         } catch {
@@ -19,15 +19,14 @@ public final class Interruption: Sendable {
     }
 
     /// Ends the present wait and every later one.
-    public func raise() {
+    package func raise() {
         event.signal()
     }
 
-    /// Whether it was raised.
-    public var isRaised: Bool { isRaised(within: 0) }
+    package var isRaised: Bool { isRaised(within: 0) }
 
     /// Whether it is raised before so many milliseconds have passed.
-    public func isRaised(within milliseconds: Int32) -> Bool {
+    package func isRaised(within milliseconds: Int32) -> Bool {
         var query = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&query, 1, milliseconds) > 0
     }

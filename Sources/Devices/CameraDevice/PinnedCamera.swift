@@ -1,11 +1,11 @@
 /// A camera that has to have a given identity, also after its hook has run and it is open.
-public struct PinnedCamera: Sendable {
+package struct PinnedCamera: Sendable {
     private let device: String
     private let identity: CameraIdentity
     private let hook: PreOpenHook?
 
     /// The camera of a device node, and what its identity has to be.
-    public init(device: String, identity: CameraIdentity, hook: PreOpenHook?) {
+    package init(device: String, identity: CameraIdentity, hook: PreOpenHook?) {
         self.device = device
         self.identity = identity
         self.hook = hook
@@ -16,7 +16,7 @@ public struct PinnedCamera: Sendable {
     /// `root` is put before `/dev` and `/sys`.
     /// - Throws: ``CameraFault/untrusted(_:)`` when it isn't the pinned one; the faults of the hook
     ///   and of ``V4L2Source``.
-    public func open(
+    package func open(
         _ interruption: Interruption,
         system: VideoSystem = .kernel,
         root: String = ""

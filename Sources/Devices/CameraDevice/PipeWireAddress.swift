@@ -1,19 +1,18 @@
 /// A camera of a PipeWire daemon: `pipewire:/run/localauth-pipewire/pipewire-0#CAMERA`.
-public struct PipeWireAddress: Hashable, Sendable, CustomStringConvertible {
-    /// What such an address begins with.
-    public static let scheme = "pipewire:"
+package struct PipeWireAddress: Hashable, Sendable, CustomStringConvertible {
+    package static let scheme = "pipewire:"
     private static let longestName = 96
 
     /// The whole path of the daemon's socket.
-    public let socket: String
+    package let socket: String
     /// What the daemon calls the camera: `node.name`.
-    public let node: String
+    package let node: String
 
     /// As `--camera` has it.
-    public var description: String { "\(Self.scheme)\(socket)#\(node)" }
+    package var description: String { "\(Self.scheme)\(socket)#\(node)" }
 
     /// Nil unless the text has a path and a name of printable characters.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard text.hasPrefix(Self.scheme) else { return nil }
         let parts = text.dropFirst(Self.scheme.count)
             .split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
@@ -27,7 +26,7 @@ public struct PipeWireAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The folder in which the socket comes and goes.
-    public var folder: String {
+    package var folder: String {
         socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? "/"
     }
 }

@@ -5,9 +5,9 @@ internal import Glibc
 ///
 /// Used by one thread at a time. It waits for nothing: who has it waits for ``descriptor``, and
 /// then calls ``serve()``.
-public final class PipeWireConnection {
+package final class PipeWireConnection {
     /// What is known of the camera.
-    public enum Standing: Hashable, Sendable {
+    package enum Standing: Hashable, Sendable {
         /// The daemon has not said yet.
         case unknown
         /// It is there, and this is how it is recognised.
@@ -31,7 +31,7 @@ public final class PipeWireConnection {
     }
 
     /// Readable when there is something to serve.
-    public var descriptor: Int32 { cpipewire_descriptor(handle) }
+    package var descriptor: Int32 { cpipewire_descriptor(handle) }
     var stream = Stream()
     /// The node of the camera, as far as it is known.
     private(set) var node: UInt32?
@@ -40,7 +40,7 @@ public final class PipeWireConnection {
     private var handle: OpaquePointer?
     fileprivate var graph = PipeWireGraph(own: geteuid())
     /// Whether the daemon ended the connection: another one is needed.
-    public fileprivate(set) var hasEnded = false
+    package fileprivate(set) var hasEnded = false
     private var hasList = false
     /// What was asked last, and has been answered last.
     private var asked: Int32 = -1
@@ -50,7 +50,7 @@ public final class PipeWireConnection {
     ///
     /// - Throws: ``CameraFault/disconnected`` when there is no daemon,
     ///   ``CameraFault/untrusted(_:)`` when it isn't the system's, or a sentence.
-    public init(_ address: PipeWireAddress) throws(CameraFault) {
+    package init(_ address: PipeWireAddress) throws(CameraFault) {
         self.address = address
         let socket = try SystemSocket.connect(to: address.socket)
         // See `handle`. This object outlives the C side's, which has it as its context.
@@ -72,7 +72,7 @@ public final class PipeWireConnection {
     deinit { cpipewire_close(handle) }
 
     /// Takes what the daemon has said, and tells what is known now.
-    public func serve() -> Standing {
+    package func serve() -> Standing {
         cpipewire_serve(handle)
         guard !hasEnded else { return .fault(.disconnected) }
         hasList = hasList || answered == asked

@@ -1,9 +1,8 @@
 import Glibc
 
 /// A camera of a PipeWire daemon of the system.
-public final class PipeWireSource: FrameSource {
-    /// What its frames are.
-    public var format: PixelFormat { connection.stream.format ?? .yuyv }
+package final class PipeWireSource: FrameSource {
+    package var format: PixelFormat { connection.stream.format ?? .yuyv }
     /// A daemon that says nothing for so long, or a camera that gives no picture, is broken.
     private static let patience = Duration.seconds(5)
     /// The number of bad pictures in a row after which the camera is given up.
@@ -19,7 +18,7 @@ public final class PipeWireSource: FrameSource {
     ///
     /// - Throws: ``CameraFault/interrupted`` when it is raised, ``CameraFault/disconnected``,
     ///   ``CameraFault/busy``, ``CameraFault/untrusted(_:)``, or a sentence.
-    public init(
+    package init(
         _ address: PipeWireAddress,
         as expected: CameraIdentity,
         _ interruption: Interruption
@@ -42,8 +41,7 @@ public final class PipeWireSource: FrameSource {
         }
     }
 
-    /// Waits for the next frame.
-    public func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
+    package func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
         // One that came meanwhile is too old.
         connection.stream.frame = nil
         let silence = CameraFault.failed("The camera gives no pictures.")

@@ -3,9 +3,9 @@ import Glibc
 
 /// A program that is run before the camera is opened, with the device node as its argument, for
 /// example to switch an infrared emitter on.
-public struct PreOpenHook: Hashable, Sendable {
+package struct PreOpenHook: Hashable, Sendable {
     /// How long it may take, in milliseconds.
-    public static let limit: Int32 = 5_000
+    package static let limit: Int32 = 5_000
 
     private static let searchPath = "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -13,7 +13,7 @@ public struct PreOpenHook: Hashable, Sendable {
 
     /// - Parameter program: Its absolute path; there is no shell and no search in PATH.
     /// - Throws: ``CameraFault/failed(_:)`` when it isn't a program that can be run.
-    public init(_ program: String) throws(CameraFault) {
+    package init(_ program: String) throws(CameraFault) {
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
             throw .failed("The hook '\(program)' is not the whole path of a program.")
         }
@@ -23,7 +23,7 @@ public struct PreOpenHook: Hashable, Sendable {
     /// Runs it and waits; it is killed after 5 s, and so are processes that it leaves behind.
     ///
     /// - Throws: ``CameraFault/failed(_:)`` unless it ends with status 0.
-    public func run(
+    package func run(
         _ device: String,
         _ interruption: Interruption,
         limit: Int32 = Self.limit

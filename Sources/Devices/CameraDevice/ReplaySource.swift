@@ -4,13 +4,12 @@ import Glibc
 ///
 /// It shows 30 a second, and begins again at the end. From a named pipe each picture is shown when
 /// it comes.
-public final class ReplaySource: FrameSource {
+package final class ReplaySource: FrameSource {
     /// Milliseconds from one frame of a file to the next.
     static let pace: Int32 = 33
     private static let chunk = 1 << 16
 
-    /// What its frames are.
-    public let format = PixelFormat.mjpg
+    package let format = PixelFormat.mjpg
     private let path: String
     private let descriptor: Int32
     private let isPipe: Bool
@@ -22,7 +21,7 @@ public final class ReplaySource: FrameSource {
     /// Opens a file or a named pipe; what was written to the pipe before is skipped.
     ///
     /// - Throws: ``CameraFault/disconnected`` when it isn't there, or a sentence.
-    public init(path: String) throws(CameraFault) {
+    package init(path: String) throws(CameraFault) {
         self.path = path
         var status = stat()
         guard stat(path, &status) == 0 else { throw .disconnected }
@@ -42,8 +41,7 @@ public final class ReplaySource: FrameSource {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Waits for the next frame.
-    public func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
+    package func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
         if !isPipe { try keepPace(interruption) }
         while true {
             if let picture = splitter.next() {

@@ -2,7 +2,7 @@ import CV4L2
 import Glibc
 
 /// A camera of the kernel: memory-mapped streaming of YUYV, NV12, I420, MJPG or GREY.
-public final class V4L2Source: FrameSource {
+package final class V4L2Source: FrameSource {
     /// The size that is asked for; the driver may give another.
     static let wanted = (width: 640, height: 480)
     static let buffers: UInt32 = 4
@@ -18,10 +18,8 @@ public final class V4L2Source: FrameSource {
         let length: Int
     }
 
-    /// What its frames are.
-    public private(set) var format = PixelFormat.yuyv
-    /// What the driver calls the camera.
-    public private(set) var name = ""
+    package private(set) var format = PixelFormat.yuyv
+    package private(set) var name = ""
     private let system: VideoSystem
     private let descriptor: Int32
     private var size = (width: 0, height: 0, stride: 0)
@@ -31,7 +29,7 @@ public final class V4L2Source: FrameSource {
     /// Opens a camera and starts it.
     ///
     /// - Throws: ``CameraFault/busy``, ``CameraFault/disconnected``, or a sentence.
-    public init(path: String, system: VideoSystem = .kernel) throws(CameraFault) {
+    package init(path: String, system: VideoSystem = .kernel) throws(CameraFault) {
         self.system = system
         descriptor = system.open(path)
         guard descriptor >= 0 else { throw Self.fault(descriptor, "The camera can't be opened") }
@@ -50,7 +48,7 @@ public final class V4L2Source: FrameSource {
     /// Whether a camera gives infrared pictures; opens it for a moment, and starts nothing.
     ///
     /// - Throws: As ``init(path:system:)`` does.
-    public static func isInfrared(
+    package static func isInfrared(
         _ path: String,
         system: VideoSystem = .kernel
     ) throws(CameraFault) -> Bool {
@@ -89,7 +87,7 @@ public final class V4L2Source: FrameSource {
     }
 
     /// Waits for the next frame: of an ordinary camera the newest, of an infrared camera every one.
-    public func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
+    package func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
         var bad = 0
         while bad < Self.maximumBadFrames {
             try wait(interruption)

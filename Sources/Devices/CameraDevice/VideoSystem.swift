@@ -1,40 +1,35 @@
 import CV4L2
-public import Glibc
+package import Glibc
 
 /// The system calls that a camera is driven with; a test puts its own device here.
 ///
 /// Each answers as the kernel does: what it has, or a negative errno.
-public struct VideoSystem {
+package struct VideoSystem {
     /// Opens a device node for reading and writing, without blocking.
-    public var open: (_ path: String) -> Int32
+    package var open: (_ path: String) -> Int32
     /// The number of the device that a descriptor has open; nil: it is no character device.
-    public var number: (_ descriptor: Int32) -> DeviceNumber?
-    /// Closes a descriptor.
-    public var close: (_ descriptor: Int32) -> Void
+    package var number: (_ descriptor: Int32) -> DeviceNumber?
+    package var close: (_ descriptor: Int32) -> Void
     // The kernel reads and writes the structure that the request names.
     /// A request of V4L2 with its structure.
-    public var ioctl: (_ descriptor: Int32, UInt, UnsafeMutableRawPointer) -> Int32
+    package var ioctl: (_ descriptor: Int32, UInt, UnsafeMutableRawPointer) -> Int32
     // Memory of the device; invalid after `unmap`.
-    /// Maps a buffer of the device.
-    public var map: (_ descriptor: Int32, _ length: Int, _ offset: Int) -> Mapping
+    package var map: (_ descriptor: Int32, _ length: Int, _ offset: Int) -> Mapping
     // What `map` gave.
-    /// Removes a mapping.
-    public var unmap: (UnsafeMutableRawPointer, _ length: Int) -> Void
+    package var unmap: (UnsafeMutableRawPointer, _ length: Int) -> Void
     /// Waits until a descriptor is readable; milliseconds.
-    public var poll: (_ descriptors: inout [pollfd], _ milliseconds: Int32) -> Int32
+    package var poll: (_ descriptors: inout [pollfd], _ milliseconds: Int32) -> Int32
 
     /// The result of mapping a buffer.
-    public enum Mapping {
+    package enum Mapping {
         // Valid until it is unmapped.
-        /// The memory.
         case memory(UnsafeMutableRawPointer)
         /// The errno, as a positive number.
         case failure(Int32)
     }
 
     // The same pointers as in the properties above.
-    /// A table of these calls.
-    public init(
+    package init(
         open: @escaping (String) -> Int32,
         number: @escaping (Int32) -> DeviceNumber?,
         close: @escaping (Int32) -> Void,
@@ -52,8 +47,7 @@ public struct VideoSystem {
         self.poll = poll
     }
 
-    /// The kernel.
-    public static var kernel: Self {
+    package static var kernel: Self {
         Self(
             open: { path in
                 let descriptor = Glibc.open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)

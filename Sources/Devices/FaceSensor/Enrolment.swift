@@ -1,19 +1,20 @@
+package import Contract
+
 /// One Enroll: takes five good frames of one face, no two alike.
-public struct Enrolment {
+package struct Enrolment {
     /// The result of a frame.
-    public enum Outcome: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         /// Nothing to tell.
         case nothing
         /// Something to do better.
-        case hint(FaceHint)
+        case hint(SensorHint)
         /// The number of frames that are taken.
         case stage(UInt32)
         /// All frames are taken: the faces of the template.
         case done([FaceNumbers])
     }
 
-    /// How many frames make a template.
-    public static let stages: UInt32 = 5
+    package static let stages: UInt32 = 5
     /// Frames closer to each other than this show the same pose.
     static let nearest: Float = 0.05
     /// After this many good frames, enrolment goes on even if the person keeps still.
@@ -28,13 +29,12 @@ public struct Enrolment {
     private var sinceTaken = 0
 
     /// All frames must be within the match distance of the first.
-    public init(threshold: FaceThreshold, asksForAttention: Bool = true) {
+    package init(threshold: FaceThreshold, asksForAttention: Bool = true) {
         self.threshold = threshold
         self.asksForAttention = asksForAttention
     }
 
-    /// Judges the next frame.
-    public mutating func see(_ sight: Sight) -> Outcome {
+    package mutating func see(_ sight: Sight) -> Outcome {
         guard !sight.isDark else { return advise(.tooDark, patience: Recognition.darkFrames) }
         if let fault = advice.fault(of: sight) {
             return advise(fault, patience: sight.count == 0 ? Recognition.emptyFrames : nil)
@@ -56,7 +56,7 @@ public struct Enrolment {
         return taken.count < Int(Self.stages) ? .stage(UInt32(taken.count)) : .done(taken)
     }
 
-    private mutating func advise(_ hint: FaceHint?, patience: Int? = nil) -> Outcome {
+    private mutating func advise(_ hint: SensorHint?, patience: Int? = nil) -> Outcome {
         advice.tell(hint, patience: patience ?? Advice.patience).map { .hint($0) } ?? .nothing
     }
 }

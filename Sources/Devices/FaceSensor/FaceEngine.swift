@@ -1,12 +1,12 @@
 import CFace
-public import CameraDevice
+package import CameraDevice
 import Crypto
 import Linux
 
 // The engine's memory belongs to this object, which is used by one thread at a time.
 
 /// Finds and measures faces: the C++ unit, with the models.
-public final class FaceEngine {
+package final class FaceEngine {
     // Made by the C++ unit, freed in `deinit`.
     private let handle: OpaquePointer
 
@@ -17,7 +17,7 @@ public final class FaceEngine {
     ///   - detector: What ``detector`` was of an earlier engine.
     ///   - forAny: It uses nothing that only some processors have, sees the same, and takes longer.
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
-    public init(
+    package init(
         models: FaceModels.Content,
         detector: [UInt8] = [],
         forAny: Bool = false
@@ -49,7 +49,7 @@ public final class FaceEngine {
     /// validate what it reads.
     ///
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
-    public convenience init(models: FaceModels, state: String) throws(FaceFault) {
+    package convenience init(models: FaceModels, state: String) throws(FaceFault) {
         let name = "detector.cache"
         let content = try models.load()
         // Without the cache, or with a damaged one, only the start is slower.
@@ -70,20 +70,20 @@ public final class FaceEngine {
     deinit { cface_close(handle) }
 
     /// Why there is no engine in a build without the package's trait.
-    public static let notBuilt =
+    package static let notBuilt =
         "This program was built without its face engine; build it with the package trait Face."
 
     /// Whether the program was built with the engine.
-    public static var isBuilt: Bool { cface_is_built() != 0 }
+    package static var isBuilt: Bool { cface_is_built() != 0 }
 
     /// Whether the engine runs at full speed, also in a debug build.
-    public static var isOptimised: Bool { cface_is_optimised() != 0 }
+    package static var isOptimised: Bool { cface_is_optimised() != 0 }
 
     /// Whether the detector that was given was good.
-    public var usedDetector: Bool { cface_used_detector(handle) != 0 }
+    package var usedDetector: Bool { cface_used_detector(handle) != 0 }
 
     /// The detector, for the next start: loading it takes a hundredth of the time of building it.
-    public var detector: [UInt8] {
+    package var detector: [UInt8] {
         let count = cface_detector(handle, nil, 0)
         return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
             filled = cface_detector(handle, bytes.baseAddress, count) == count ? count : 0
@@ -91,7 +91,7 @@ public final class FaceEngine {
     }
 
     /// Looks at a frame; nil: it is no picture.
-    public func look(_ frame: Frame) -> Sight? {
+    package func look(_ frame: Frame) -> Sight? {
         let format: cface_format =
             switch frame.format {
             case .mjpg: CFACE_MJPG

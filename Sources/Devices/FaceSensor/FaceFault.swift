@@ -1,9 +1,9 @@
-public import CameraDevice
+package import CameraDevice
 import Glibc
 import Linux
 
 /// Why the face sensor can't do what it was asked to.
-public enum FaceFault: Error, Hashable, Sendable {
+package enum FaceFault: Error, Hashable, Sendable {
     /// Something of the camera.
     case camera(CameraFault)
     /// There is no such template.

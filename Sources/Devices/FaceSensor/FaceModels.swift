@@ -3,7 +3,7 @@ import Glibc
 import Linux
 
 /// The two models: which they are, and where they are stored.
-public struct FaceModels: Hashable, Sendable {
+package struct FaceModels: Hashable, Sendable {
     /// One file of the models.
     struct File: Hashable {
         let name: String
@@ -12,7 +12,7 @@ public struct FaceModels: Hashable, Sendable {
     }
 
     /// Both, as they should be.
-    public struct Content: Sendable {
+    package struct Content: Sendable {
         let landmarks: [UInt8]
         /// Stays in its file: the engine reads the weights at each look.
         let network: OwnedDescriptor
@@ -30,14 +30,13 @@ public struct FaceModels: Hashable, Sendable {
     )
     static let files = [landmarks, network]
 
-    /// The folder that they are in.
-    public let folder: String
+    package let folder: String
 
     /// The models of a folder, which need not be there.
-    public init(folder: String) { self.folder = folder }
+    package init(folder: String) { self.folder = folder }
 
     /// What to do when they are not there, or not as they should be.
-    public var remedy: String {
+    package var remedy: String {
         var path = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &path, path.count)
         let program = String(
@@ -48,10 +47,10 @@ public struct FaceModels: Hashable, Sendable {
     }
 
     /// Whether files of the right size are there; what is in them is checked by ``load()``.
-    public var areThere: Bool { fault == nil }
+    package var areThere: Bool { fault == nil }
 
     /// Why ``load()`` would fail at once; nil: files of the right size can be read.
-    public var fault: FaceFault? {
+    package var fault: FaceFault? {
         for file in Self.files {
             let path = "\(folder)/\(file.name)"
             let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -66,7 +65,7 @@ public struct FaceModels: Hashable, Sendable {
     }
 
     /// Reports when the files have changed and have to be checked again.
-    public var stamp: [Int] {
+    package var stamp: [Int] {
         Self.files.flatMap { file in
             var status = stat()
             guard stat("\(folder)/\(file.name)", &status) == 0 else { return [0] }
@@ -91,7 +90,7 @@ public struct FaceModels: Hashable, Sendable {
     /// Reads the one, opens the other and checks both: the thresholds are valid for these alone.
     ///
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
-    public func load() throws(FaceFault) -> Content {
+    package func load() throws(FaceFault) -> Content {
         let landmarks = try open(Self.landmarks).content(limit: Self.landmarks.size)
         guard let landmarks, Self.digest(landmarks) == Self.landmarks.digest else {
             throw damaged("\(folder)/\(Self.landmarks.name)")

@@ -44,13 +44,13 @@ extension FaceThreshold {
 
 extension TemplateStore {
     /// What can be told of something that was learned.
-    public struct Learned: Hashable, Sendable {
+    package struct Learned: Hashable, Sendable {
         /// 32 hexadecimal digits, at random.
-        public let id: String
+        package let id: String
         /// The template that it is a part of.
-        public let template: String
+        package let template: String
         /// Seconds since 1970.
-        public let time: Int64
+        package let time: Int64
     }
 
     /// Adds a face, which the passcode has confirmed, to the template that it matched; the template
@@ -59,7 +59,7 @@ extension TemplateStore {
     /// - Returns: Whether it was added: at most once a day, at most five times, and only what
     ///   ``Learning`` lets in.
     /// - Throws: ``FaceFault/noTemplate`` when the template is gone.
-    public func learn(
+    package func learn(
         _ face: FaceNumbers,
         into id: String,
         of user: UInt32,
@@ -83,7 +83,7 @@ extension TemplateStore {
     }
 
     /// What was learned of a user, the oldest first.
-    public func learned(of user: UInt32) throws(FaceFault) -> [Learned] {
+    package func learned(of user: UInt32) throws(FaceFault) -> [Learned] {
         try records(of: user)
             .flatMap { record in
                 record.learned.map {
@@ -96,7 +96,7 @@ extension TemplateStore {
     /// Removes something that was learned; what was enrolled stays.
     ///
     /// When it was learned is kept, so that it isn't learned anew on the same day.
-    public func removeLearned(_ id: String, of user: UInt32) throws(FaceFault) {
+    package func removeLearned(_ id: String, of user: UInt32) throws(FaceFault) {
         for var record in try records(of: user) {
             guard let index = record.learned.firstIndex(where: { $0.id == id }) else { continue }
             record.learned.remove(at: index)

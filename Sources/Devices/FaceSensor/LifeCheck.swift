@@ -1,13 +1,15 @@
+import Contract
+
 /// The liveness check of an infrared camera: the light comes from its emitter, and the head turns
 /// to the requested side.
 ///
 /// It refuses a photograph and a screen that is held up. It does not refuse a mask, and was only
 /// ever tested on pictures.
-public struct LifeCheck: Sendable {
+package struct LifeCheck: Sendable {
     /// What the person has to do, or has done.
     enum Progress: Hashable {
         case waiting
-        case ask(FaceHint)
+        case ask(SensorHint)
         case passed
         case failed
     }
@@ -34,7 +36,7 @@ public struct LifeCheck: Sendable {
     private var changes = 0
 
     /// Asks for a turn to a side that can't be predicted.
-    public init(using generator: inout some RandomNumberGenerator) {
+    package init(using generator: inout some RandomNumberGenerator) {
         isLeft = Bool.random(using: &generator)
     }
 

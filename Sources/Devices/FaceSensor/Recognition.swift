@@ -1,23 +1,20 @@
+package import Contract
+
 /// What makes two faces the same one.
-public struct FaceThreshold: Hashable, Sendable {
+package struct FaceThreshold: Hashable, Sendable {
     /// The largest distance that is a match.
-    public let distance: Float
+    package let distance: Float
 
     /// The ordinary one; docs/face/figures.md says how many good pictures each of them refuses.
-    public static let ordinary = Self(distance: 0.45)
-    /// The strict one.
-    public static let strict = Self(distance: 0.40)
+    package static let ordinary = Self(distance: 0.45)
+    package static let strict = Self(distance: 0.40)
 }
 
-/// The faces of one template.
-public struct FaceTemplate: Hashable, Sendable {
-    /// Its id.
-    public let id: String
-    /// What was taken at the enrolment.
-    public let faces: [FaceNumbers]
+package struct FaceTemplate: Hashable, Sendable {
+    package let id: String
+    package let faces: [FaceNumbers]
 
-    /// A template that was read.
-    public init(id: String, faces: [FaceNumbers]) {
+    package init(id: String, faces: [FaceNumbers]) {
         self.id = id
         self.faces = faces
     }
@@ -28,13 +25,13 @@ public struct FaceTemplate: Hashable, Sendable {
 /// A match is two frames in a row, each with exactly one face, that match one template, with open
 /// eyes where attention is asked for. An attempt has failed after ten frames that don't: each one
 /// that is compared counts, and one that is not good enough to count is not compared.
-public struct Recognition {
+package struct Recognition {
     /// The result of a frame.
-    public enum Outcome: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         /// Nothing to tell.
         case nothing
         /// Something to do better.
-        case hint(FaceHint)
+        case hint(SensorHint)
         /// An attempt has failed; the scan goes on.
         case noMatch
         /// It is the person of this template.
@@ -65,7 +62,7 @@ public struct Recognition {
     private var challenge: LifeCheck?
 
     /// Begins; `lifeCheck` is what a match has to pass as well, nil: nothing.
-    public init(
+    package init(
         templates: [FaceTemplate],
         threshold: FaceThreshold,
         asksForAttention: Bool = true,
@@ -77,8 +74,7 @@ public struct Recognition {
         challenge = lifeCheck
     }
 
-    /// Judges the next frame.
-    public mutating func see(_ sight: Sight) -> Outcome {
+    package mutating func see(_ sight: Sight) -> Outcome {
         challenge?.see(sight)
         hasCompared = false
         guard !sight.isDark else {
@@ -124,7 +120,7 @@ public struct Recognition {
     private mutating func unknown(
         _ numbers: FaceNumbers,
         _ face: Sight.Face?,
-        _ fault: FaceHint?
+        _ fault: SensorHint?
     ) -> Outcome {
         // A head that turns away as requested must not count as a stranger's.
         if let known = candidate?.id, challenge?.isTurning == true,
@@ -163,7 +159,7 @@ public struct Recognition {
     }
 
     private mutating func advise(
-        _ hint: FaceHint?,
+        _ hint: SensorHint?,
         patience: Int = Advice.patience
     ) -> Outcome {
         advice.tell(hint, patience: patience).map { .hint($0) } ?? .nothing

@@ -1,18 +1,19 @@
-public import CameraDevice
+package import CameraDevice
+package import Contract
 import Linux
 
 /// Opens the camera, looks at its frames and decides, on a thread of its own.
 ///
 /// Scores and pictures never leave it: it tells a hint, a stage, a failed attempt, or an id.
-public actor Scanner {
+package actor Scanner {
     /// What is told while it looks.
-    public enum Report: Hashable, Sendable {
+    package enum Report: Hashable, Sendable {
         /// The camera gives pictures now.
         case ready
         /// Another program has the camera, which is waited for.
         case busy
         /// Something to do better.
-        case hint(FaceHint)
+        case hint(SensorHint)
         /// A failed attempt.
         case noMatch
         /// So many stages of an enrolment are done.
@@ -20,17 +21,16 @@ public actor Scanner {
     }
 
     /// A match of Verify.
-    public struct Match: Hashable, Sendable {
-        /// The template that matched.
-        public let id: String
+    package struct Match: Hashable, Sendable {
+        package let id: String
         /// What was seen, where it is good enough for an enrolment.
-        public let face: FaceNumbers?
+        package let face: FaceNumbers?
     }
 
     /// Finds faces in a frame; nil: the frame isn't a picture.
-    public typealias Eye = (Frame) -> Sight?
+    package typealias Eye = (Frame) -> Sight?
     /// Opens the camera, which then has to be the expected one.
-    public typealias Opener =
+    package typealias Opener =
         (_ expected: CameraIdentity, Interruption) throws(CameraFault) -> any FrameSource
 
     /// The number of broken frames in a row that ends an operation.
@@ -54,7 +54,7 @@ public actor Scanner {
     private var eye: Eye?
 
     /// The thread on which the camera and the engine may block.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         thread.asUnownedSerialExecutor()
     }
 
@@ -68,7 +68,7 @@ public actor Scanner {
     ///   - camera: Opens the camera, on the scanner's thread.
     ///   - now: The time.
     /// - Throws: ``FaceFault/failed(_:)`` when the kernel refuses a thread.
-    public init(
+    package init(
         threshold: FaceThreshold,
         asksForLife: Bool,
         asksForAttention: Bool = true,
@@ -86,7 +86,7 @@ public actor Scanner {
     }
 
     /// Makes the engine, if it isn't there yet.
-    public func warmUp() throws(FaceFault) { _ = try theEye() }
+    package func warmUp() throws(FaceFault) { _ = try theEye() }
 
     /// Looks until one of the templates matches.
     ///
@@ -94,7 +94,7 @@ public actor Scanner {
     /// is not looked at.
     ///
     /// - Throws: ``CameraFault/interrupted`` when it is raised, or what went wrong.
-    public func verify(
+    package func verify(
         _ templates: [FaceTemplate],
         camera: CameraIdentity,
         _ interruption: Interruption,
@@ -130,7 +130,7 @@ public actor Scanner {
     /// Looks until an enrolment has its frames, and answers the faces.
     ///
     /// - Throws: ``CameraFault/interrupted`` when it is raised, or what went wrong.
-    public func enroll(
+    package func enroll(
         camera: CameraIdentity,
         _ interruption: Interruption,
         report: @Sendable (Report) -> Void

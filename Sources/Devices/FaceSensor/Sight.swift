@@ -1,20 +1,20 @@
 /// What was seen in one frame.
-public struct Sight: Hashable, Sendable {
+package struct Sight: Hashable, Sendable {
     /// The largest face of a frame; places and sizes are shares of the width or height.
-    public struct Face: Hashable, Sendable {
+    package struct Face: Hashable, Sendable {
         /// The middle of the face, 0 to 1 from the left.
-        public var x: Float
+        package var x: Float
         /// The middle of the face, 0 to 1 from the top.
-        public var y: Float
+        package var y: Float
         /// Its width as a share of the picture's.
-        public var size: Float
+        package var size: Float
         /// How far it is turned: the nose's offset along the line of the eyes, as a multiple of the
         /// distance between the eyes; positive to the right of the picture.
-        public var yaw: Float
+        package var yaw: Float
         /// Its brightness, 0 to 1.
-        public var brightness: Float
+        package var brightness: Float
         /// How much more the eyes change from side to side than up and down; 0: not measured.
-        public var eyes: Float
+        package var eyes: Float
 
         /// What closed eyes stay below.
         static let openEyes: Float = 0.39
@@ -22,8 +22,7 @@ public struct Sight: Hashable, Sendable {
         /// Whether its eyes are open, as far as can be measured.
         var isAttentive: Bool { eyes >= Self.openEyes }
 
-        /// A face by its numbers.
-        public init(
+        package init(
             x: Float,
             y: Float,
             size: Float,
@@ -41,26 +40,25 @@ public struct Sight: Hashable, Sendable {
     }
 
     /// Mean brightness, 0 to 1.
-    public var brightness: Float
+    package var brightness: Float
     /// The share of dark pixels.
-    public var darkness: Float
+    package var darkness: Float
     /// The share of blinding pixels.
-    public var glare: Float
-    /// How many faces there are.
-    public var count: Int
+    package var glare: Float
+    package var count: Int
     /// The largest of them.
-    public var face: Face?
+    package var face: Face?
     /// The face in 128 numbers; only where there is exactly one.
-    public var numbers: FaceNumbers?
+    package var numbers: FaceNumbers?
 
     /// A frame above this is dark: it is not searched.
-    public static let darknessLimit: Float = 0.6
+    package static let darknessLimit: Float = 0.6
 
     /// Whether the frame is too dark to be searched.
-    public var isDark: Bool { darkness > Self.darknessLimit }
+    package var isDark: Bool { darkness > Self.darknessLimit }
 
     /// What was seen.
-    public init(
+    package init(
         brightness: Float,
         darkness: Float,
         glare: Float,
@@ -78,21 +76,20 @@ public struct Sight: Hashable, Sendable {
 }
 
 /// A face as 128 numbers, in which two pictures of one person are close to each other.
-public struct FaceNumbers: Hashable, Sendable {
-    /// How many there are.
-    public static let count = 128
+package struct FaceNumbers: Hashable, Sendable {
+    package static let count = 128
 
     /// The numbers, all finite.
-    public let values: [Float]
+    package let values: [Float]
 
     /// Nil unless there are 128 finite numbers.
-    public init?(_ values: [Float]) {
+    package init?(_ values: [Float]) {
         guard values.count == Self.count, values.allSatisfy(\.isFinite) else { return nil }
         self.values = values
     }
 
     /// How different two faces are: their Euclidean distance.
-    public func distance(to other: Self) -> Float {
+    package func distance(to other: Self) -> Float {
         var sum: Float = 0
         for (one, two) in zip(values, other.values) { sum += (one - two) * (one - two) }
         return sum.squareRoot()

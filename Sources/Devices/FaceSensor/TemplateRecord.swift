@@ -15,7 +15,6 @@ struct TemplateRecord {
     /// When something was last learned, also if that was removed; seconds since 1970, 0: never.
     var lastLearned: Int64 = 0
 
-    /// One face that was learned.
     struct LearnedFace: Hashable {
         /// 32 hexadecimal digits.
         let id: String

@@ -7,21 +7,20 @@ import Linux
 ///
 /// The user and the camera are part of what is authenticated: a template that is moved to another
 /// user, or attributed to another camera, is refused like one with a changed byte.
-public actor TemplateStore {
+package actor TemplateStore {
     /// What can be told of a template.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// 32 hexadecimal digits, at random.
-        public let id: String
-        /// What its user calls it.
-        public var label: String
+        package let id: String
+        package var label: String
         /// Seconds since 1970.
-        public let created: Int64
+        package let created: Int64
         /// The camera it was enrolled with.
-        public let camera: String
+        package let camera: String
     }
 
     /// Templates of one user.
-    public static let maximum = 5
+    package static let maximum = 5
     private static let maximumLabel = 256
     private static let maximumFaces = 16
     private static let keyFile = "face.key"
@@ -36,7 +35,7 @@ public actor TemplateStore {
     /// Opens the store in a folder, which is made where it is missing.
     ///
     /// - Throws: ``FaceFault/failed(_:)`` when the folder or its key isn't ours alone.
-    public init(folder path: String) throws(FaceFault) {
+    package init(folder path: String) throws(FaceFault) {
         folder = try translating { () throws(SystemError) in try PrivateDirectory(path) }
         key = try Self.key(in: folder)
         known = try Self.identifiers(in: folder)
@@ -44,14 +43,14 @@ public actor TemplateStore {
 
     /// The users whose templates were added or removed other than through this store since the last
     /// look.
-    public func changedUsers() throws(FaceFault) -> [UInt32] {
+    package func changedUsers() throws(FaceFault) -> [UInt32] {
         let now = try Self.identifiers(in: folder)
         defer { known = now }
         return Set(now.keys).union(known.keys).filter { now[$0] != known[$0] }.sorted()
     }
 
     /// The paths of the templates that can't be used.
-    public func damaged() throws(FaceFault) -> [String] {
+    package func damaged() throws(FaceFault) -> [String] {
         var paths: [String] = []
         for (user, ids) in try Self.identifiers(in: folder) {
             for id in ids where (try? record(id, of: user)) == nil {
@@ -64,7 +63,7 @@ public actor TemplateStore {
     /// The templates of a user that are not damaged, the oldest first.
     ///
     /// - Throws: Where one can't be read: what the user has isn't known then.
-    public func entries(of user: UInt32) throws(FaceFault) -> [Entry] {
+    package func entries(of user: UInt32) throws(FaceFault) -> [Entry] {
         try records(of: user).map(\.entry)
             .sorted { ($0.created, $0.id) < ($1.created, $1.id) }
     }
@@ -72,7 +71,7 @@ public actor TemplateStore {
     /// What one user is recognised by with one camera.
     ///
     /// - Throws: ``FaceFault/noTemplate`` without any, a sentence when all are another camera's.
-    public func templates(
+    package func templates(
         of user: UInt32,
         camera: String
     ) throws(FaceFault) -> [FaceTemplate] {
@@ -92,7 +91,7 @@ public actor TemplateStore {
     }
 
     /// Keeps the faces of an enrolment under a new id, and answers that.
-    public func add(
+    package func add(
         _ faces: [FaceNumbers],
         label: String,
         user: UInt32,
@@ -105,15 +104,14 @@ public actor TemplateStore {
         return id
     }
 
-    /// Gives a template another label.
-    public func rename(_ id: String, of user: UInt32, to label: String) throws(FaceFault) {
+    package func rename(_ id: String, of user: UInt32, to label: String) throws(FaceFault) {
         var record = try record(id, of: user)
         record.entry.label = label
         try save(record, user: user)
     }
 
     /// Removes a template, damaged or not.
-    public func remove(_ id: String, of user: UInt32) throws(FaceFault) {
+    package func remove(_ id: String, of user: UInt32) throws(FaceFault) {
         guard Self.isIdentifier(id), try removeFile(of: id, user) else {
             throw .noTemplate
         }
@@ -121,7 +119,7 @@ public actor TemplateStore {
     }
 
     /// Removes all templates of a user, damaged or not, and says how many there were.
-    public func removeAll(of user: UInt32) throws(FaceFault) -> UInt32 {
+    package func removeAll(of user: UInt32) throws(FaceFault) -> UInt32 {
         var count: UInt32 = 0
         for id in try identifiers(of: user) where try removeFile(of: id, user) {
             count += 1

@@ -2,13 +2,13 @@ import DBus
 import Glibc
 
 /// Users as fprintd knows them: by name.
-public enum Account {
+package enum Account {
     /// The account's name; nil when there is none, or none that may be part of a path.
     ///
     /// Only the loop's thread asks, which is what getpwuid(3) needs.
     /// - Throws: `failed` when the look-up fails, which must not look like a user without prints.
     @BusActor
-    public static func name(of uid: UInt32) throws(FprintFault) -> String? {
+    package static func name(of uid: UInt32) throws(FprintFault) -> String? {
         errno = 0
         guard let entry = getpwuid(uid), let text = entry.pointee.pw_name else {
             // What getpwuid(3) lists for "not found".

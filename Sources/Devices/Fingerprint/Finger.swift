@@ -1,5 +1,5 @@
 /// A finger, under fprintd's name for it.
-public enum Finger: String, CaseIterable, Sendable {
+package enum Finger: String, CaseIterable, Sendable {
     case leftThumb = "left-thumb"
     case leftIndex = "left-index-finger"
     case leftMiddle = "left-middle-finger"
@@ -12,13 +12,13 @@ public enum Finger: String, CaseIterable, Sendable {
     case rightLittle = "right-little-finger"
 
     /// The order in which fingers are taken for an enrolment that names none.
-    public static let preferred: [Self] = [
+    package static let preferred: [Self] = [
         .rightIndex, .leftIndex, .rightThumb, .leftThumb, .rightMiddle, .leftMiddle, .rightRing,
         .leftRing, .rightLittle, .leftLittle,
     ]
 
     /// The finger that a label names, such as "Right index" or "left thumb"; nil for other labels.
-    public init?(label: String) {
+    package init?(label: String) {
         guard label.utf8.count <= 64 else { return nil }
         let word = label.lowercased().split { " -_".contains($0) }.joined(separator: "-")
         guard let finger = Self(rawValue: word) ?? Self(rawValue: word + "-finger") else {
@@ -28,7 +28,7 @@ public enum Finger: String, CaseIterable, Sendable {
     }
 
     /// What it is called where nobody gave it a label.
-    public var label: String {
+    package var label: String {
         let words = rawValue.split(separator: "-").joined(separator: " ")
         return words.prefix(1).uppercased() + words.dropFirst()
     }

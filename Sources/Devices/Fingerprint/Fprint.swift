@@ -1,4 +1,4 @@
-public import DBus
+package import DBus
 
 /// The names of fprintd's objects.
 enum Fprint {
@@ -15,20 +15,19 @@ enum Fprint {
 }
 
 /// A reader as fprintd shows it.
-public struct FprintReader: Hashable, Sendable {
+package struct FprintReader: Hashable, Sendable {
     /// What identifies a reader across restarts of fprintd: its name, and its index among readers
     /// of that name.
-    public struct Key: Hashable, Sendable {
+    package struct Key: Hashable, Sendable {
         /// The name that its driver gives it.
-        public let name: String
+        package let name: String
         /// 0 for the first one of this name.
-        public let ordinal: Int
+        package let ordinal: Int
     }
 
-    /// Which reader it is.
-    public let key: Key
+    package let key: Key
     /// Its object, as long as this fprintd runs.
-    public let path: ObjectPath
+    package let path: ObjectPath
     /// The stages of an enrolment; -1: unknown.
-    public let enrollStages: Int32
+    package let enrollStages: Int32
 }

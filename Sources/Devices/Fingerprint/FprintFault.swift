@@ -1,7 +1,7 @@
 import DBus
 
 /// Why fprintd did not do what it was asked to do.
-public enum FprintFault: Error, Hashable, Sendable {
+package enum FprintFault: Error, Hashable, Sendable {
     /// Another program has the reader.
     case inUse
     /// The reader is not there any more.

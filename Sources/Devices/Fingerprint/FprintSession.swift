@@ -1,13 +1,13 @@
-public import DBus
+package import DBus
 
 /// One claim of a reader for one user, on a bus connection of its own.
 ///
 /// fprintd ties a claim to the connection: closing it frees the reader, whatever else went wrong.
 /// Only statuses from fprintd's unique name count, and only from our own start until our own stop:
 /// fprintd broadcasts them, sends a no-match when it is stopped, and may send a match too late.
-@BusActor public final class FprintSession {
+@BusActor package final class FprintSession {
     /// What ``next()`` waits for.
-    public enum Turn: Hashable, Sendable {
+    package enum Turn: Hashable, Sendable {
         /// fprintd says something of the scan.
         case status(ScanStatus)
         /// fprintd has left the bus, and the claim with it.
@@ -22,7 +22,7 @@ public import DBus
     }
 
     /// The finger that fprintd looks for; nil when it looks for several at once, or hasn't said.
-    public private(set) var selected: Finger?
+    package private(set) var selected: Finger?
 
     private let connection: Connection
     private let owner: String
@@ -50,7 +50,7 @@ public import DBus
     /// Opening the connection blocks for one round trip to the bus.
     ///
     /// - Throws: `lost`, `failed`.
-    public static func open(
+    package static func open(
         _ reader: FprintReader,
         owner: String
     ) throws(FprintFault) -> FprintSession {
@@ -66,7 +66,7 @@ public import DBus
     /// reader taken by nobody until fprintd has opened and closed it.
     ///
     /// - Throws: `inUse`, `gone`, `lost`, `denied`, `silent`, `canceled`.
-    public func claim(for user: String) async throws(FprintFault) {
+    package func claim(for user: String) async throws(FprintFault) {
         claiming = onLoop {
             do throws(FprintFault) {
                 try await self.call("Claim", user, timeout: Fprint.claimPatience)
@@ -95,7 +95,7 @@ public import DBus
     /// does not end while one that asked is there.
     ///
     /// - Throws: `gone`, `lost`, `denied`, `silent`.
-    public static func fingers(
+    package static func fingers(
         of user: String,
         on reader: FprintReader,
         owner: String
@@ -121,14 +121,14 @@ public import DBus
     /// Looks for any finger of the user.
     ///
     /// - Throws: `noPrints`, `inUse`, `gone`, `lost`, `silent`, `canceled`.
-    public func startVerify() async throws(FprintFault) {
+    package func startVerify() async throws(FprintFault) {
         try await start(.verify, "VerifyStart", "any")
     }
 
     /// Enrols a finger, which must have no print: fprintd would delete it first.
     ///
     /// - Throws: `denied`, `inUse`, `gone`, `lost`, `silent`, `canceled`.
-    public func startEnroll(_ finger: Finger) async throws(FprintFault) {
+    package func startEnroll(_ finger: Finger) async throws(FprintFault) {
         try await start(.enroll, "EnrollStart", finger.rawValue)
     }
 
@@ -148,15 +148,14 @@ public import DBus
     /// Ends the scan; from this call on no status of it counts.
     ///
     /// - Throws: `gone`, `lost`, `silent`, `canceled`.
-    public func stop() async throws(FprintFault) {
+    package func stop() async throws(FprintFault) {
         guard let scan else { return }
         self.scan = nil
         statuses = []
         try await call(scan == .verify ? "VerifyStop" : "EnrollStop")
     }
 
-    /// The next thing that happens.
-    public func next() async -> Turn {
+    package func next() async -> Turn {
         while true {
             if isLost { return .lost }
             if isInterrupted {
@@ -169,7 +168,7 @@ public import DBus
     }
 
     /// Makes ``next()`` return.
-    public func interrupt() {
+    package func interrupt() {
         isInterrupted = true
         wake()
     }
@@ -184,7 +183,7 @@ public import DBus
     /// The fingers of a user with a print on this reader; none: empty.
     ///
     /// - Throws: `gone`, `lost`, `denied`, `silent`, `canceled`.
-    public func fingers(of user: String) async throws(FprintFault) -> [Finger] {
+    package func fingers(of user: String) async throws(FprintFault) -> [Finger] {
         do throws(FprintFault) {
             let reply = try await call("ListEnrolledFingers", user)
             let names = try? reply.read("as") { (reader) throws(DBusError) in
@@ -201,7 +200,7 @@ public import DBus
     /// Deletes the print of one finger of the user that the reader is claimed for.
     ///
     /// - Throws: `noPrints`, `denied`, `gone`, `lost`, `silent`, `canceled`.
-    public func delete(_ finger: Finger) async throws(FprintFault) {
+    package func delete(_ finger: Finger) async throws(FprintFault) {
         try await call("DeleteEnrolledFinger", finger.rawValue)
     }
 
@@ -215,7 +214,7 @@ public import DBus
     ///   - finger: What was being enrolled. Should it be complete after all, it is deleted.
     ///   - awake: Returns when the machine is not asleep: a Release in suspend leaves the reader
     ///     open for everybody until fprintd ends, and so does closing the connection.
-    public func close(
+    package func close(
         undoing finger: Finger? = nil,
         awake: @BusActor () async -> Void
     ) async {

@@ -1,11 +1,11 @@
-public import Linux
+package import Linux
 
 /// Under which ids fingers were listed, and by which print.
 ///
 /// The id of a template stays while its print is the same, whether or not the files can be seen:
 /// fprintd's folder may appear only when its first finger is enrolled, and to a sandbox even later.
 /// Text, one line for each: uid, sensor, finger, id, print and time, with tabs between them.
-public struct KnownPrints: Sendable {
+package struct KnownPrints: Sendable {
     private struct Entry: Hashable {
         let uid: UInt32
         let sensor: String
@@ -28,7 +28,7 @@ public struct KnownPrints: Sendable {
     /// The file below a folder; what is malformed is left out.
     ///
     /// One that can't be read is refused: without it fingers would get other ids.
-    public init(folder: String) throws(SystemError) {
+    package init(folder: String) throws(SystemError) {
         self.folder = folder
         let path = "\(folder)/\(Self.name)"
         let content = try PrivateFile.content(of: path, limit: Self.largestFile) ?? []
@@ -63,7 +63,7 @@ public struct KnownPrints: Sendable {
     ///   - stamp: The id that an enrolment without files was given, with its time.
     ///   - now: The time, in nanoseconds since 1970.
     /// - Returns: The same id as before, unless the print is another.
-    public mutating func identifier(
+    package mutating func identifier(
         of finger: Finger,
         uid: UInt32,
         sensor: String,
@@ -96,14 +96,14 @@ public struct KnownPrints: Sendable {
     }
 
     /// A finger was enrolled anew: what was known of it is void.
-    public mutating func forget(_ finger: Finger, uid: UInt32, sensor: String) {
+    package mutating func forget(_ finger: Finger, uid: UInt32, sensor: String) {
         guard let index = index(of: finger, uid, sensor) else { return }
         entries.remove(at: index)
         isChanged = true
     }
 
     /// The other fingers of a user have no print any more.
-    public mutating func keep(only fingers: [Finger], uid: UInt32, sensor: String) {
+    package mutating func keep(only fingers: [Finger], uid: UInt32, sensor: String) {
         let count = entries.count
         entries.removeAll {
             $0.uid == uid && $0.sensor == sensor && !fingers.contains($0.finger)
@@ -114,7 +114,7 @@ public struct KnownPrints: Sendable {
     /// Writes down what has changed.
     ///
     /// - Returns: Whether it is written; it counts until the process ends in any case.
-    public mutating func write() -> Bool {
+    package mutating func write() -> Bool {
         guard isChanged else { return true }
         let text =
             entries.map { entry in

@@ -1,14 +1,14 @@
-public import Linux
+package import Linux
 
 /// Which sensor each reader is: labels and template ids are kept by the sensor's name, and fprintd
 /// lists readers in another order after a start.
 ///
 /// Text, one line for each: number of the sensor, index among readers of the name, and name, with
 /// tabs between them.
-public struct KnownReaders: Hashable, Sendable {
+package struct KnownReaders: Hashable, Sendable {
     private static let name = "fingerprint-readers"
     /// How many sensors there are at most: so many names the bus's policy has.
-    public static let most = 4
+    package static let most = 4
     static let largestFile = 16 << 10
     /// A reader with a longer name isn't written down: the file could not be read any more.
     private static let longestName = 1024
@@ -17,7 +17,7 @@ public struct KnownReaders: Hashable, Sendable {
     private var keys: [Int: FprintReader.Key] = [:]
 
     /// The file below a folder; what is malformed is left out, and one that can't be read refused.
-    public init(folder: String) throws(SystemError) {
+    package init(folder: String) throws(SystemError) {
         self.folder = folder
         let path = "\(folder)/\(Self.name)"
         let content = try PrivateFile.content(of: path, limit: Self.largestFile) ?? []
@@ -46,7 +46,7 @@ public struct KnownReaders: Hashable, Sendable {
     ///   - key: The reader.
     ///   - present: The readers that are there.
     /// - Returns: nil when all numbers belong to readers that are there.
-    public mutating func number(
+    package mutating func number(
         of key: FprintReader.Key,
         among present: [FprintReader.Key]
     ) -> Int? {
@@ -65,7 +65,7 @@ public struct KnownReaders: Hashable, Sendable {
     /// Writes down what is known.
     ///
     /// - Returns: Whether it is written; it counts until the process ends in any case.
-    public func write() -> Bool {
+    package func write() -> Bool {
         let text = keys.sorted { $0.key < $1.key }
             // A name with a line's end would be another line.
             .filter { !$0.value.name.utf8.contains(UInt8(ascii: "\n")) }

@@ -1,10 +1,10 @@
-public import Linux
+package import Linux
 
 /// The labels that people gave their fingers: fprintd has no place for them.
 ///
 /// A label belongs to a template's id, so one whose print was replaced loses it. Text, one line
 /// for each: uid, sensor, id and label, with tabs between them.
-public struct LabelFile: Sendable {
+package struct LabelFile: Sendable {
     private struct Entry: Hashable {
         let uid: UInt32
         let sensor: String
@@ -23,7 +23,7 @@ public struct LabelFile: Sendable {
     /// The file below a folder, which is made when it isn't there; what is malformed is left out.
     ///
     /// One that can't be read is refused: what would be written later had nothing of it.
-    public init(folder: String) throws(SystemError) {
+    package init(folder: String) throws(SystemError) {
         self.folder = folder
         // Bytes, because as a Character a carriage return and a newline are one, which isn't a
         // line's end.
@@ -49,19 +49,19 @@ public struct LabelFile: Sendable {
     }
 
     /// The label of a template; nil when it has none of its own.
-    public func label(of id: String, uid: UInt32, sensor: String) -> String? {
+    package func label(of id: String, uid: UInt32, sensor: String) -> String? {
         entries.last { $0.uid == uid && $0.sensor == sensor && $0.id == id }?.label
     }
 
     /// The ids of a user that have a label, the newest last.
-    public func identifiers(uid: UInt32, sensor: String) -> [String] {
+    package func identifiers(uid: UInt32, sensor: String) -> [String] {
         entries.filter { $0.uid == uid && $0.sensor == sensor }.map(\.id)
     }
 
     /// Stores a label, and keeps those of the user's other templates that still exist.
     ///
     /// - Returns: Whether it was written down; it counts until the process ends in any case.
-    public mutating func set(
+    package mutating func set(
         _ label: String,
         of id: String,
         uid: UInt32,
@@ -79,7 +79,7 @@ public struct LabelFile: Sendable {
     /// The same for a template that is there already.
     ///
     /// - Returns: Whether it was written down; the former label stays if it wasn't.
-    public mutating func rename(
+    package mutating func rename(
         _ id: String,
         to label: String,
         uid: UInt32,

@@ -5,28 +5,26 @@ import Linux
 ///
 /// A change by fprintd-enroll or fprintd-delete is not announced on the bus, but it changes the
 /// print's file.
-public struct PrintStore: Hashable, Sendable {
+package struct PrintStore: Hashable, Sendable {
     /// One print's file, by what changes whenever somebody writes it.
-    public struct Print: Hashable, Sendable {
+    package struct Print: Hashable, Sendable {
         /// The path below the user's folder.
-        public let path: String
-        /// Whose finger it is.
-        public let finger: Finger
+        package let path: String
+        package let finger: Finger
         /// The inode, for files that are replaced.
-        public let inode: UInt64
+        package let inode: UInt64
         /// The size in bytes.
-        public let size: Int64
+        package let size: Int64
         /// When the content changed, in nanoseconds since 1970.
-        public let modified: Int64
+        package let modified: Int64
         /// When anything of the file changed, in nanoseconds since 1970.
-        public let changed: Int64
+        package let changed: Int64
     }
 
-    /// The top folder.
-    public let folder: String
+    package let folder: String
 
     /// Where fprintd's unit has it.
-    public static let standardFolder = "/var/lib/fprint"
+    package static let standardFolder = "/var/lib/fprint"
     static let mostEntries = 64
     static let largestPrint = 1 << 20
 
@@ -34,13 +32,13 @@ public struct PrintStore: Hashable, Sendable {
 
     /// The store of the fprintd with this pid: its `STATE_DIRECTORY` if that can be read, else the
     /// folder of its unit.
-    public init(ofProcess process: Int32?) {
+    package init(ofProcess process: Int32?) {
         let path = process.flatMap(Self.stateFolder)
         folder = path ?? Self.standardFolder
     }
 
     /// The prints of a user, sorted by path; nil when they can't be seen, or a look-up fails.
-    public func prints(of user: String) -> [Print]? {
+    package func prints(of user: String) -> [Print]? {
         guard Account.isSafe(user) else { return nil }
         guard access(folder, R_OK | X_OK) == 0 else { return nil }
         let root = "\(folder)/\(user)"
@@ -60,7 +58,7 @@ public struct PrintStore: Hashable, Sendable {
     }
 
     /// The folders in which a change of the user's prints shows.
-    public func folders(of user: String) -> [String] {
+    package func folders(of user: String) -> [String] {
         guard Account.isSafe(user) else { return [] }
         let root = "\(folder)/\(user)"
         var folders = [folder, root]
@@ -77,7 +75,7 @@ public struct PrintStore: Hashable, Sendable {
     /// has to distinguish versions of a file: only root could forge one, and root needs no forgery.
     ///
     /// - Returns: 32 hexadecimal digits; nil when a file can't be read.
-    public func identifier(of prints: [Print], user: String) -> String? {
+    package func identifier(of prints: [Print], user: String) -> String? {
         guard Account.isSafe(user), !prints.isEmpty else { return nil }
         var hash = FNV1a()
         for print in prints {

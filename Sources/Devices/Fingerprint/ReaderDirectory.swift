@@ -1,17 +1,16 @@
-public import DBus
+package import DBus
 
 /// Which readers exist: asks fprintd, and follows its signals about plugged and unplugged readers.
 ///
 /// It makes no call that fprintd counts as a client's, so fprintd may exit when it is idle; the
 /// readers stay known meanwhile. Asking starts fprintd, so it asks only when the answer may be
 /// another: udev has recorded a device, or fprintd has come.
-@BusActor public final class ReaderDirectory {
-    /// The readers as last told.
-    public private(set) var readers: [FprintReader] = []
+@BusActor package final class ReaderDirectory {
+    package private(set) var readers: [FprintReader] = []
     /// Why fprintd could not be asked; nil when it answered.
-    public private(set) var fault: FprintFault?
+    package private(set) var fault: FprintFault?
     /// The process that owns fprintd's name, or owned it last.
-    public private(set) var process: Int32?
+    package private(set) var process: Int32?
 
     private let connection: Connection
     private let changed: @BusActor () -> Void
@@ -35,7 +34,7 @@ public import DBus
 
     /// Begins to follow fprintd on the system bus, and the devices that udev records; `changed` is
     /// called after every look.
-    public init(
+    package init(
         _ connection: Connection,
         deviceRecords: String = DeviceRecords.folder,
         changed: @escaping @BusActor () -> Void
@@ -63,7 +62,7 @@ public import DBus
     /// The reader as the running fprintd shows it; fprintd is started if it isn't running.
     ///
     /// - Throws: `gone`, or why fprintd can't be asked.
-    public func locate(
+    package func locate(
         _ key: FprintReader.Key
     ) async throws(FprintFault) -> (owner: String, reader: FprintReader) {
         if owner == nil || fault != nil { await refresh() }
@@ -74,7 +73,7 @@ public import DBus
     }
 
     /// Asks now, starting fprintd if it isn't running.
-    public func refresh() async {
+    package func refresh() async {
         isAskedAgain = true
         if running == nil {
             running = onLoop {

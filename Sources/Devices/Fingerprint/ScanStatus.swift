@@ -1,7 +1,7 @@
 /// What fprintd says of a scan: one VerifyStatus or EnrollStatus.
-public struct ScanStatus: Hashable, Sendable {
+package struct ScanStatus: Hashable, Sendable {
     /// The results of both signals, without their prefix.
-    public enum Result: String, Sendable {
+    package enum Result: String, Sendable {
         case match
         case noMatch = "no-match"
         case completed
@@ -19,13 +19,12 @@ public struct ScanStatus: Hashable, Sendable {
         case unknown = "unknown-error"
     }
 
-    /// The result.
-    public let result: Result
+    package let result: Result
     /// Whether the scan is over: nothing more comes until it is stopped.
-    public let isDone: Bool
+    package let isDone: Bool
 
     /// A status by the words of the signal.
-    public init(_ word: String, isDone: Bool) {
+    package init(_ word: String, isDone: Bool) {
         let prefix = ["verify-", "enroll-"].first { word.hasPrefix($0) }
         let bare = prefix.map { String(word.dropFirst($0.count)) } ?? ""
         result = Result(rawValue: bare) ?? .unknown

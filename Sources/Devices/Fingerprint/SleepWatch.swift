@@ -1,9 +1,9 @@
-public import DBus
+package import DBus
 
 /// Whether the machine is going to sleep, as logind tells it.
-@BusActor public final class SleepWatch {
+@BusActor package final class SleepWatch {
     /// From the moment that sleep is prepared until the machine is back.
-    public private(set) var isAsleep = false
+    package private(set) var isAsleep = false
 
     private let connection: Connection
     private let changed: @BusActor () -> Void
@@ -18,7 +18,7 @@ public import DBus
     private static let manager = "org.freedesktop.login1.Manager"
 
     /// Begins to follow logind on the system bus; without one the machine never sleeps.
-    public init(_ connection: Connection, changed: @escaping @BusActor () -> Void) {
+    package init(_ connection: Connection, changed: @escaping @BusActor () -> Void) {
         self.connection = connection
         self.changed = changed
         sources.append(connection.watchName(Self.name) { [weak self] in self?.ownerChanged($0) })

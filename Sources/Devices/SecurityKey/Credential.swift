@@ -1,22 +1,22 @@
 /// A credential that a security key made for this machine, as it is kept.
 ///
 /// Nothing in it is secret: the private key never leaves the security key.
-public struct Credential: Hashable, Sendable {
+package struct Credential: Hashable, Sendable {
     /// What the security key knows it by.
-    public let handle: [UInt8]
+    package let handle: [UInt8]
     /// X and Y of its public key on P-256.
-    public let publicKey: [UInt8]
+    package let publicKey: [UInt8]
     /// Whether the security key has to recognise its user, by a finger for example, not only to be
     /// touched.
-    public let verifiesUser: Bool
+    package let verifiesUser: Bool
     /// How often the security key had signed when it was last seen; 0 when it doesn't count.
-    public var counter: UInt32
+    package var counter: UInt32
 
     static let longestHandle = 1024
     static let publicKeySize = 64
 
     /// Nil when a length is none that a security key could have sent.
-    public init?(handle: [UInt8], publicKey: [UInt8], verifiesUser: Bool, counter: UInt32) {
+    package init?(handle: [UInt8], publicKey: [UInt8], verifiesUser: Bool, counter: UInt32) {
         guard 1...Self.longestHandle ~= handle.count, publicKey.count == Self.publicKeySize
         else { return nil }
         self.handle = handle

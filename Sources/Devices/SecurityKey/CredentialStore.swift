@@ -1,34 +1,31 @@
 import Glibc
-public import Linux
+package import Linux
 
 /// The credentials of all users: one file each, in a folder that is this process's own.
-public actor CredentialStore {
+package actor CredentialStore {
     /// A credential, and what its user calls it.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// 32 hexadecimal digits, at random.
-        public let id: String
-        /// What its user calls it.
-        public let label: String
+        package let id: String
+        package let label: String
         /// Seconds since 1970.
-        public let created: Int64
-        /// What it is.
-        public let credential: Credential
+        package let created: Int64
+        package let credential: Credential
     }
 
     /// Credentials of one user.
-    public static let maximum = 10
+    package static let maximum = 10
     private static let suffix = ".credential"
     private static let partyFile = "machine"
     private static let maximumFile = 4096
 
-    /// What all credentials are made for.
-    public nonisolated let party: RelyingParty
+    package nonisolated let party: RelyingParty
     private let folder: PrivateDirectory
     /// The state of the folder at the last look, plus the changes made here since.
     private var known: [UInt32: Set<String>]
 
     /// Opens the store in a folder, which is made where it is missing.
-    public init(folder path: String) throws(SystemError) {
+    package init(folder path: String) throws(SystemError) {
         folder = try PrivateDirectory(path)
         party = try Self.party(in: folder)
         known = try Self.identifiers(in: folder)
@@ -36,14 +33,14 @@ public actor CredentialStore {
 
     /// The users whose credentials were added or removed other than through this store since the
     /// last look.
-    public func changedUsers() throws(SystemError) -> [UInt32] {
+    package func changedUsers() throws(SystemError) -> [UInt32] {
         let now = try Self.identifiers(in: folder)
         defer { known = now }
         return Set(now.keys).union(known.keys).filter { now[$0] != known[$0] }.sorted()
     }
 
     /// The paths of the files that can't be used.
-    public func damaged() throws(SystemError) -> [String] {
+    package func damaged() throws(SystemError) -> [String] {
         var paths: [String] = []
         for (user, ids) in try Self.identifiers(in: folder) {
             for id in ids where (try? record(id, of: user)) == nil {
@@ -56,7 +53,7 @@ public actor CredentialStore {
     /// The credentials of a user that are not damaged, the oldest first.
     ///
     /// - Throws: Where one can't be read: it may be sound, and what the user has isn't known then.
-    public func entries(of user: UInt32) throws(SystemError) -> [Entry] {
+    package func entries(of user: UInt32) throws(SystemError) -> [Entry] {
         var entries: [Entry] = []
         for id in try identifiers(of: user) {
             guard let content = try content(of: id, user) else { continue }
@@ -74,7 +71,7 @@ public actor CredentialStore {
     }
 
     /// Keeps a credential under a new id, and answers that.
-    public func add(
+    package func add(
         _ credential: Credential,
         label: String,
         user: UInt32
@@ -93,7 +90,7 @@ public actor CredentialStore {
     /// Takes over the counter of a credential that has signed: on the disk when this returns.
     ///
     /// - Returns: false when there is no such credential any more, or its counter isn't a new one.
-    public func take(
+    package func take(
         _ signed: Credential,
         of id: String,
         user: UInt32
@@ -108,7 +105,7 @@ public actor CredentialStore {
     }
 
     /// Gives a credential another label; false: there is none.
-    public func rename(
+    package func rename(
         _ id: String,
         of user: UInt32,
         to label: String
@@ -120,7 +117,7 @@ public actor CredentialStore {
     }
 
     /// Removes a credential, damaged or not; false: there was none.
-    public func remove(_ id: String, of user: UInt32) throws(SystemError) -> Bool {
+    package func remove(_ id: String, of user: UInt32) throws(SystemError) -> Bool {
         guard Self.isIdentifier(id), try folder.remove(Self.name(user, id)) else { return false }
         known[user]?.remove(id)
         if known[user]?.isEmpty == true { known[user] = nil }
@@ -128,7 +125,7 @@ public actor CredentialStore {
     }
 
     /// Removes all credentials of a user, damaged or not, and says how many there were.
-    public func removeAll(of user: UInt32) throws(SystemError) -> UInt32 {
+    package func removeAll(of user: UInt32) throws(SystemError) -> UInt32 {
         var count: UInt32 = 0
         for id in try identifiers(of: user) where try remove(id, of: user) { count += 1 }
         return count

@@ -1,5 +1,5 @@
 /// Why a security key can't do what it was asked to.
-public enum KeyFault: Error, Hashable, Sendable {
+package enum KeyFault: Error, Hashable, Sendable {
     /// It was told to stop.
     case interrupted
     /// It was pulled out.

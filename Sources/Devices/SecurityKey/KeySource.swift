@@ -3,7 +3,7 @@ import Glibc
 import Linux
 
 /// Where security keys are looked for.
-public enum KeySource: Hashable, Sendable {
+package enum KeySource: Hashable, Sendable {
     /// The devices of the kernel.
     case devices
     /// A folder of sockets, each a key that a program plays: for tests.
@@ -13,7 +13,7 @@ public enum KeySource: Hashable, Sendable {
     private static let most = 16
 
     /// The folder in which something changes when a key comes or goes.
-    public var folder: String {
+    package var folder: String {
         switch self {
         case .devices: "/dev"
         case .sockets(let folder): folder
@@ -23,7 +23,7 @@ public enum KeySource: Hashable, Sendable {
     /// The keys that are plugged in now.
     ///
     /// Opens each device of its kind for a moment, which may block: not on the caller's thread.
-    public func places() async -> Set<KeyPlace> {
+    package func places() async -> Set<KeyPlace> {
         let paths =
             switch self {
             case .devices: Self.devices()
@@ -59,9 +59,8 @@ public enum KeySource: Hashable, Sendable {
 }
 
 /// Where one key is; another one that is plugged in later is elsewhere, even under the same path.
-public struct KeyPlace: Hashable, Sendable {
-    /// The device or the socket.
-    public let path: String
+package struct KeyPlace: Hashable, Sendable {
+    package let path: String
     /// Whether a program plays the key.
     let isSocket: Bool
     private let node: UInt64

@@ -1,21 +1,20 @@
 import CFido2
-public import Linux
+package import Linux
 
 /// What a credential is made for, and signs for: this machine.
-public struct RelyingParty: Hashable, Sendable {
+package struct RelyingParty: Hashable, Sendable {
     /// The name that the security key binds its credentials to.
-    public let id: String
+    package let id: String
     /// What a security key with a display calls it.
     static let name = "LocalAuthentication"
 
-    /// The one of this name.
-    public init(id: String) { self.id = id }
+    package init(id: String) { self.id = id }
 }
 
 /// One security key that is plugged in; each thing that it is asked takes a thread of its own.
 ///
 /// A key is open only while it is asked something: in between other programs may have it.
-public actor SecurityKey {
+package actor SecurityKey {
     /// What libfido2 holds of an open key.
     private struct Session {
         let device: OpaquePointer
@@ -37,19 +36,19 @@ public actor SecurityKey {
     }
 
     /// Where it is.
-    public nonisolated let place: KeyPlace
+    package nonisolated let place: KeyPlace
     private let thread: SerialThread
 
     /// How long it may take to say what it is; milliseconds.
     private static let patience: Int32 = 3000
 
     /// The thread on which the key may block.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         thread.asUnownedSerialExecutor()
     }
 
     /// - Throws: ``KeyFault/failed(_:)`` when the kernel refuses a thread.
-    public init(_ place: KeyPlace) throws(KeyFault) {
+    package init(_ place: KeyPlace) throws(KeyFault) {
         self.place = place
         do throws(SystemError) {
             thread = try SerialThread(named: place.path)
@@ -67,7 +66,7 @@ public actor SecurityKey {
     ///
     /// - Returns: What the key made.
     /// - Throws: Why it didn't.
-    public func makeCredential(
+    package func makeCredential(
         for party: RelyingParty,
         besides enrolled: [Credential],
         stop: EventDescriptor,
@@ -122,7 +121,7 @@ public actor SecurityKey {
     /// - Throws: ``KeyFault/stranger`` without a touch when it has none of them,
     ///   ``KeyFault/unproven(_:)`` when its answer is no signature of one for this challenge, this
     ///   machine and this touch, or was there before.
-    public func sign(
+    package func sign(
         with credentials: [Credential],
         for party: RelyingParty,
         stop: EventDescriptor,

@@ -6,7 +6,6 @@ package import DBus
 @BusActor package struct Widget {
     package let pointer: OpaquePointer
 
-    /// A part by its object.
     package init(pointer: OpaquePointer) { self.pointer = pointer }
 
     // GTK has a type for each class of what is one object to it.

@@ -1,3 +1,5 @@
+import Contract
+
 /// All was proved, or nothing is left that could prove it.
 extension AuthEngine {
     /// The one way to a yes for what was proved in this evaluation.

@@ -1,3 +1,5 @@
+import Contract
+
 /// However it ends, it ends here.
 extension AuthEngine {
     /// The only way out: sensors and prompt go, the caller is answered, the next one has its turn.

@@ -1,3 +1,5 @@
+import Contract
+
 /// All usable sensors run at once; the first match wins (L5).
 extension AuthEngine {
     /// The sensors of the present stage look, or what comes without them is done.
@@ -57,7 +59,7 @@ extension AuthEngine {
     }
 
     /// The sensor of an operation that runs, as it was when that was planned; nil: it doesn't run.
-    public func sensor(of operation: OperationID) -> SensorFact? {
+    package func sensor(of operation: OperationID) -> SensorFact? {
         running(operation)?.1.sensor
     }
 

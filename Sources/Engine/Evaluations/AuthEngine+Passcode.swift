@@ -1,13 +1,15 @@
+import Contract
+
 /// What is typed: the passcode, or the app's own password.
 extension AuthEngine {
     /// Whether a prompt takes a passcode now: for `SubmitPasscode` (L6, L10).
-    public func takesPasscode(_ id: EvaluationID) -> Bool {
+    package func takesPasscode(_ id: EvaluationID) -> Bool {
         guard let prompt = evaluations[id]?.prompt else { return false }
         return prompt.channel == .idle && prompt.stage.takesPasscode && !isDelayed(id)
     }
 
     /// Whether a prompt takes the app's own password now: for `SubmitPassword` (L22).
-    public func takesPassword(_ id: EvaluationID) -> Bool {
+    package func takesPassword(_ id: EvaluationID) -> Bool {
         guard let prompt = evaluations[id]?.prompt else { return false }
         return prompt.channel == .idle && prompt.stage == .password(isAsked: true)
     }

@@ -1,10 +1,12 @@
+import Contract
+
 /// The prompt comes up, and the person presses its buttons.
 extension AuthEngine {
     mutating func begin(_ id: EvaluationID, _ prompt: Prompt, _ plan: [SensorFact]) {
         guard let request = evaluations[id]?.request else { return }
         let until = now + settings.agentPatience
         evaluations[id]?.phase = .beginning(prompt, plan: plan, until: until)
-        let asked: Presentation.Opening =
+        let asked: PromptStage =
             if case .password = prompt.stage { .applicationPassword } else { .passcode }
         let types = Set(plan.map(\.type)).subtracting([.none])
         let presentation = Presentation(
@@ -82,7 +84,7 @@ extension AuthEngine {
     }
 
     /// Whether the fallback button is there: for `SubmitFallback`.
-    public func offersFallback(_ id: EvaluationID) -> Bool {
+    package func offersFallback(_ id: EvaluationID) -> Bool {
         guard let evaluation = evaluations[id], case .showing(let prompt) = evaluation.phase,
             case .proving(let proving) = prompt.stage, proving.acceptance == nil
         else { return false }
@@ -93,7 +95,7 @@ extension AuthEngine {
     }
 
     /// Whether a match waits for its confirmation: for `SubmitConfirm`.
-    public func awaitsConfirmation(_ id: EvaluationID) -> Bool {
+    package func awaitsConfirmation(_ id: EvaluationID) -> Bool {
         evaluations[id]?.prompt?.candidate != nil
     }
 }

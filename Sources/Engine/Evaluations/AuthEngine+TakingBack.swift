@@ -1,3 +1,5 @@
+import Contract
+
 /// What was proved counts no more: a lockout, an age rule, a changed enrolment.
 extension AuthEngine {
     /// Biometry stops everywhere for this user, and what it had proved counts no more.

@@ -1,3 +1,5 @@
+import Contract
+
 /// One evaluation, from the call to its reply: a state machine.
 ///
 /// Each phase, and each stage of a prompt, owns the data that is true in it, so that a forbidden

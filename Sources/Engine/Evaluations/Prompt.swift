@@ -1,3 +1,5 @@
+import Contract
+
 /// The prompt of an evaluation: what it has proved, and what it asks for now.
 struct Prompt: Hashable, Sendable {
     /// The state of a submitted passcode or password.
@@ -16,7 +18,6 @@ struct Prompt: Hashable, Sendable {
 
     /// What comes after a stage that is proved.
     enum Advance {
-        /// The next stage.
         case nextStage
         /// All is proved.
         case conclusion

@@ -1,3 +1,5 @@
+import Contract
+
 /// What a prompt asks for now.
 enum Stage: Hashable, Sendable {
     /// Any of its factors is enough.

@@ -1,47 +1,45 @@
+package import Contract
+
 /// What is done with an item or a key; raw values are Apple's.
-public enum AccessOperation: UInt32, Sendable, CaseIterable {
+package enum AccessOperation: UInt32, Sendable, CaseIterable {
     /// Storing an item.
     case createItem = 0
     /// Reading an item.
     case useItem = 1
     /// Making a key.
     case createKey = 2
-    /// Signing with a key.
     case useKeySign = 3
-    /// Decrypting with a key.
     case useKeyDecrypt = 4
     /// Agreeing on a secret with a key.
     case useKeyKeyExchange = 5
 
     /// Whether it adds something and reads nothing: that is free (R66).
-    public var isCreation: Bool { self == .createItem || self == .createKey }
+    package var isCreation: Bool { self == .createItem || self == .createKey }
 }
 
 /// A way to prove presence, as access controls tell them apart.
-public enum Factor: Int, Sendable, CaseIterable, Comparable {
+package enum Factor: Int, Sendable, CaseIterable, Comparable {
     /// A sensor that is strong enough.
     case biometry
-    /// A companion.
     case companion
-    /// The passcode.
     case passcode
 
     /// The order in which they are asked for.
-    public static func < (left: Factor, right: Factor) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Factor, right: Factor) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// What has to be proved before an operation.
-public struct Requirement: Hashable, Sendable {
+package struct Requirement: Hashable, Sendable {
     /// What is asked for, one after the other; any factor of a stage is enough for that stage.
-    public private(set) var stages: [Set<Factor>]
+    package private(set) var stages: [Set<Factor>]
     /// Whether the app's password is needed as well (R64).
-    public let needsApplicationPassword: Bool
+    package let needsApplicationPassword: Bool
 
     /// Whether nobody has to prove anything; an application password may still be needed.
-    public var isFree: Bool { stages.isEmpty }
+    package var isFree: Bool { stages.isEmpty }
 
     /// The policy that asks for exactly this stage; nil: none of the four does.
-    public static func policy(for stage: Set<Factor>) -> Policy? {
+    package static func policy(for stage: Set<Factor>) -> Policy? {
         switch stage {
         case [.biometry]: .biometrics
         case [.biometry, .passcode]: .biometricsOrPasscode
@@ -52,7 +50,7 @@ public struct Requirement: Hashable, Sendable {
     }
 
     /// What is still missing when these were proved.
-    public func remaining(after proved: Set<Factor>) -> Requirement {
+    package func remaining(after proved: Set<Factor>) -> Requirement {
         var rest = self
         rest.stages.removeAll { !$0.isDisjoint(with: proved) }
         return rest
@@ -72,7 +70,7 @@ extension AccessControl {
     /// `privateKeyUsage` a key can't be used without reading it.
     ///
     /// Source: R63 to R67.
-    public func requirement(for operation: AccessOperation) -> Requirement {
+    package func requirement(for operation: AccessOperation) -> Requirement {
         Requirement(
             stages: operation.isCreation ? [] : stages,
             needsApplicationPassword: flags.contains(.applicationPassword)
@@ -98,7 +96,7 @@ extension Grant {
     ///
     /// A sensor weaker than `minimumStrength` counts as none (L8), and so does a success that rests
     /// on an unlock some time ago: an item wants a person who is there now.
-    public func factor(uid: UInt32, minimumStrength: Strength) -> Factor? {
+    package func factor(uid: UInt32, minimumStrength: Strength) -> Factor? {
         guard uid == self.uid else { return nil }
         if factor != .passcode, strength.map({ $0 >= minimumStrength }) != true { return nil }
         return factor
@@ -109,13 +107,10 @@ extension Grant {
 ///
 /// The keychain gives nothing out without it. The application password is no part of it: that one
 /// is proved by decrypting.
-public struct AccessGrant: Hashable, Sendable {
-    /// What guards it.
-    public let accessControl: AccessControl
-    /// What may be done.
-    public let operation: AccessOperation
-    /// The user.
-    public let uid: UInt32
+package struct AccessGrant: Hashable, Sendable {
+    package let accessControl: AccessControl
+    package let operation: AccessOperation
+    package let uid: UInt32
 
     private init(accessControl: AccessControl, operation: AccessOperation, uid: UInt32) {
         self.accessControl = accessControl
@@ -127,7 +122,7 @@ public struct AccessGrant: Hashable, Sendable {
     ///
     /// `grants` is what the user has proved, for this operation and recently enough;
     /// `minimumStrength` is what sensors have to have, `strong` unless configured (L8).
-    public static func resting(
+    package static func resting(
         on grants: some Sequence<Grant>,
         for operation: AccessOperation,
         uid: UInt32,

@@ -1,45 +1,43 @@
 /// What guards an item or a key: flags and accessibility that go together.
 ///
 /// Source: R60 to R65, R69.
-public struct AccessControl: Hashable, Sendable {
+package struct AccessControl: Hashable, Sendable {
     /// What is asked of the person; raw values are Apple's.
-    public struct Flags: OptionSet, Hashable, Sendable {
-        /// The bits.
-        public let rawValue: UInt64
+    package struct Flags: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt64
 
         /// Flags by their bits, known or not.
-        public init(rawValue: UInt64) {
+        package init(rawValue: UInt64) {
             self.rawValue = rawValue
         }
 
         /// Biometry or the passcode: policy 2 (R67).
-        public static let userPresence = Flags(rawValue: 1 << 0)
+        package static let userPresence = Flags(rawValue: 1 << 0)
         /// Biometry; an item survives changes of the enrolment.
-        public static let biometryAny = Flags(rawValue: 1 << 1)
+        package static let biometryAny = Flags(rawValue: 1 << 1)
         /// Biometry; an item is gone after any change of the enrolment.
-        public static let biometryCurrentSet = Flags(rawValue: 1 << 3)
-        /// The passcode, nothing else.
-        public static let devicePasscode = Flags(rawValue: 1 << 4)
+        package static let biometryCurrentSet = Flags(rawValue: 1 << 3)
+        /// The passcode alone.
+        package static let devicePasscode = Flags(rawValue: 1 << 4)
         /// A companion.
-        public static let companion = Flags(rawValue: 1 << 5)
+        package static let companion = Flags(rawValue: 1 << 5)
         /// One constraint is enough.
-        public static let or = Flags(rawValue: 1 << 14)
+        package static let or = Flags(rawValue: 1 << 14)
         /// Every constraint is needed; so it is without an operator, too (R63).
-        public static let and = Flags(rawValue: 1 << 15)
+        package static let and = Flags(rawValue: 1 << 15)
         /// Guards the use of a private key.
-        public static let privateKeyUsage = Flags(rawValue: 1 << 30)
+        package static let privateKeyUsage = Flags(rawValue: 1 << 30)
         /// A secret of the app is needed as well, whatever else is (R64).
-        public static let applicationPassword = Flags(rawValue: 1 << 31)
+        package static let applicationPassword = Flags(rawValue: 1 << 31)
 
-        /// Every flag that has a meaning.
-        public static let known: Flags = [
+        package static let known: Flags = [
             .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion, .or,
             .and, .privateKeyUsage, .applicationPassword,
         ]
     }
 
     /// When an item may be read; raw values are Apple's, "this device only" with `u`.
-    public enum Accessibility: String, Sendable, CaseIterable {
+    package enum Accessibility: String, Sendable, CaseIterable {
         /// While the device is unlocked.
         case whenUnlocked = "ak"
         /// Once it was unlocked.
@@ -52,7 +50,7 @@ public struct AccessControl: Hashable, Sendable {
         case whenPasscodeSet = "akpu"
 
         /// An accessibility by its word; `dk` and `dku`, which Apple gave up, read as `ak`.
-        public init?(word: String) {
+        package init?(word: String) {
             switch word {
             case "dk", "dku": self = .whenUnlocked
             default: self.init(rawValue: word)
@@ -61,7 +59,7 @@ public struct AccessControl: Hashable, Sendable {
     }
 
     /// Why flags or an accessibility are refused.
-    public enum Refusal: Error, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    package enum Refusal: Error, Hashable, Sendable, CaseIterable, CustomStringConvertible {
         /// `or` and `and` together (R60).
         case twoOperators
         /// Both biometric flags (R61).
@@ -76,7 +74,7 @@ public struct AccessControl: Hashable, Sendable {
         case accessibleTwice
 
         /// The sentence that people see; Apple's, where Apple has one.
-        public var description: String {
+        package var description: String {
             switch self {
             case .twoOperators: "only one logical operation can be set"
             case .twoBiometries: "only one bio constraint can be set"
@@ -90,13 +88,11 @@ public struct AccessControl: Hashable, Sendable {
         }
     }
 
-    /// What is asked of the person.
-    public let flags: Flags
-    /// When an item may be read.
-    public let accessibility: Accessibility
+    package let flags: Flags
+    package let accessibility: Accessibility
 
     /// Nothing is asked of anybody (R65).
-    public static let none = AccessControl(unchecked: [])
+    package static let none = AccessControl(unchecked: [])
 
     private init(unchecked flags: Flags) {
         self.flags = flags
@@ -106,7 +102,7 @@ public struct AccessControl: Hashable, Sendable {
     /// An access control whose parts go together.
     ///
     /// - Throws: the first breach of R65, R60, R61, R62, in this order, which is Apple's.
-    public init(
+    package init(
         flags: Flags = [],
         accessibility: Accessibility = .whenUnlocked
     ) throws(Refusal) {
@@ -131,7 +127,7 @@ public struct AccessControl: Hashable, Sendable {
     ///   - attribute: The accessibility's word among the attributes, for an item without an access
     ///     control (R70).
     /// - Throws: as the other initialiser, `protection` and `accessibleTwice`.
-    public init(
+    package init(
         flags: UInt64?,
         accessible: String?,
         attribute: String? = nil
@@ -145,8 +141,8 @@ public struct AccessControl: Hashable, Sendable {
     }
 
     /// Whether an item is gone once the enrolment is another (R67).
-    public var isOfCurrentEnrolment: Bool { flags.contains(.biometryCurrentSet) }
+    package var isOfCurrentEnrolment: Bool { flags.contains(.biometryCurrentSet) }
 
     /// Whether an item is gone once there is no passcode (R69).
-    public var needsPasscodeSet: Bool { accessibility == .whenPasscodeSet }
+    package var needsPasscodeSet: Bool { accessibility == .whenPasscodeSet }
 }

@@ -1,7 +1,9 @@
+package import Contract
+
 /// Everything that the engine can ask of the service.
 ///
 /// Each is one call to one edge.
-public enum Effect: Hashable, Sendable {
+package enum Effect: Hashable, Sendable {
     /// Find out the facts for this evaluation, then say `lookedUp`.
     case lookUp(EvaluationID)
     /// Show a prompt, then say `promptBegan` or `promptFailed`.
@@ -30,7 +32,7 @@ public enum Effect: Hashable, Sendable {
 }
 
 /// What a sensor is answered that told of a failed attempt.
-public enum MismatchAnswer: Hashable, Sendable {
+package enum MismatchAnswer: Hashable, Sendable {
     /// It is counted, and that is on the disk; at 0 the sensor is to look no more.
     case counted(attemptsLeft: Int)
     /// Nothing is counted: the operation doesn't run, or its next attempt has another number.
@@ -40,29 +42,17 @@ public enum MismatchAnswer: Hashable, Sendable {
 }
 
 /// What a prompt shows when it comes up.
-public struct Presentation: Hashable, Sendable {
-    /// What it asks for first.
-    public enum Opening: String, Sendable {
-        /// The sensors look.
-        case biometry
-        /// The passcode is asked for.
-        case passcode
-        /// The app's own password is asked for.
-        case applicationPassword = "application-password"
-    }
-
-    /// What it asks for first.
-    public var stage: Opening
-    /// The sensors that will look.
-    public var sensors: [String]
+package struct Presentation: Hashable, Sendable {
+    package var stage: PromptStage
+    package var sensors: [String]
     /// Their types, without companions, each once, in ascending order.
-    public var types: [BiometryType]
+    package var types: [BiometryType]
     /// Whether a match will have to be confirmed.
-    public var requiresConfirmation: Bool
+    package var requiresConfirmation: Bool
 }
 
 /// What happens while an evaluation runs.
-public enum Progress: Hashable, Sendable {
+package enum Progress: Hashable, Sendable {
     /// The prompt is up (for the caller alone).
     case promptShown
     /// A sensor looks.
@@ -72,7 +62,7 @@ public enum Progress: Hashable, Sendable {
     /// A sensor gave up, and why.
     case sensorFailed(sensor: String, type: BiometryType, SensorFault)
     /// What to do better.
-    case hint(Hint)
+    case hint(String)
     /// A failed attempt.
     case noMatch(attemptsLeft: Int)
     /// The fallback button is there now.
@@ -91,24 +81,8 @@ public enum Progress: Hashable, Sendable {
     case success
 }
 
-/// How a prompt ended.
-public enum PromptOutcome: String, Sendable {
-    /// It was the user.
-    case success
-    /// Attempts used up.
-    case failed
-    /// Cancel, or the caller gave up.
-    case canceled
-    /// The fallback button.
-    case fallback
-    /// Biometry is locked now.
-    case lockout
-    /// Something else came first: deadline, stop, another prompt.
-    case system
-}
-
 /// How an evaluation ended.
-public enum Outcome: Hashable, Sendable {
+package enum Outcome: Hashable, Sendable {
     /// It was the user.
     case granted(Grant)
     /// It was not, or nobody can say.
@@ -116,48 +90,12 @@ public enum Outcome: Hashable, Sendable {
 }
 
 /// Why an evaluation, or the question whether one is possible, was refused.
-public struct Refusal: Error, Hashable, Sendable {
-    /// Raw values are Apple's LAError codes; `limitsExceeded` is ours.
-    public enum Code: Int32, Sendable, CaseIterable {
-        /// Attempts used up.
-        case authenticationFailed = -1
-        /// Cancel in the prompt.
-        case userCancel = -2
-        /// The fallback button.
-        case userFallback = -3
-        /// Something else came first.
-        case systemCancel = -4
-        /// No passcode.
-        case passcodeNotSet = -5
-        /// No usable sensor.
-        case biometryNotAvailable = -6
-        /// No templates.
-        case biometryNotEnrolled = -7
-        /// A passcode is needed first.
-        case biometryLockout = -8
-        /// Invalidate while it ran.
-        case appCancel = -9
-        /// After Invalidate.
-        case invalidContext = -10
-        /// No companion.
-        case companionNotAvailable = -11
-        /// No companion is paired.
-        case biometryNotPaired = -12
-        /// The sensor with the templates is away.
-        case biometryDisconnected = -13
-        /// A prompt is not possible or not allowed.
-        case notInteractive = -1004
-        /// Too many at once.
-        case limitsExceeded = 1
-    }
-
-    /// Which.
-    public var code: Code
-    /// One sentence for people.
-    public var message: String
+package struct Refusal: Error, Hashable, Sendable {
+    package var code: RefusalCode
+    package var message: String
 
     /// A refusal with one sentence for people.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: RefusalCode, _ message: String) {
         self.code = code
         self.message = message
     }

@@ -1,5 +1,5 @@
 /// Everything that can happen to the engine.
-public enum Event: Hashable, Sendable {
+package enum Event: Hashable, Sendable {
     /// Somebody called Evaluate.
     case requested(Request)
     /// The look-up for an evaluation ended.
@@ -29,7 +29,7 @@ public enum Event: Hashable, Sendable {
     /// Another program has a sensor's device, which the sensor waits for; its name, or empty.
     case sensorBusy(OperationID, by: String)
     /// A sensor says what to do better.
-    case sensorHinted(OperationID, Hint)
+    case sensorHinted(OperationID, String)
     /// A scan that was nobody, the `attempt`th of the operation; to be answered (`answerMismatch`).
     case sensorMismatched(OperationID, attempt: UInt32)
     /// A scan that was the user; the template's id.
@@ -50,7 +50,6 @@ public enum Event: Hashable, Sendable {
 
     /// The caller wants a success of its context to stay so long.
     case successesLast(Duration, ContextID, ClientID)
-    /// Invalidate of a context.
     case invalidated(ContextID)
     /// Invalidate of a client's one-shots.
     case oneShotsInvalidated(ClientID)
@@ -90,15 +89,14 @@ public enum Event: Hashable, Sendable {
 }
 
 /// What ended the presence of somebody at a session.
-public enum Interruption: Hashable, Sendable {
-    /// It was locked.
+package enum Interruption: Hashable, Sendable {
     case locked
     /// Another session is in front, or it ended.
     case left
 }
 
 /// Why a decision does not count.
-public enum RevalidationFailure: Hashable, Sendable {
+package enum RevalidationFailure: Hashable, Sendable {
     /// The login manager did not say whether the session is unchanged.
     case loginManagerSilent
     /// The template that matched is not enrolled any more.
@@ -106,7 +104,7 @@ public enum RevalidationFailure: Hashable, Sendable {
 }
 
 /// The verifier's answer about a passcode.
-public enum PasscodeVerdict: Hashable, Sendable {
+package enum PasscodeVerdict: Hashable, Sendable {
     /// It is the passcode.
     case correct
     /// It is not.

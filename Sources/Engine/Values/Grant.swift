@@ -1,33 +1,17 @@
-/// The proof that an authentication really happened; only the engine makes one.
-public struct Grant: Hashable, Sendable {
-    /// How the user proved it.
-    public enum Mechanism: String, Sendable {
-        /// A sensor matched.
-        case biometry
-        /// The passcode was right.
-        case passcode
-        /// A companion answered.
-        case companion
-        /// A biometric unlock was recent enough (R34).
-        case reuse
-        /// The context had succeeded before (R33).
-        case context
-        /// The app's own password, where an access control asks for nothing else.
-        case applicationPassword = "application-password"
-    }
+package import Contract
 
+/// The proof that an authentication really happened; only the engine makes one.
+package struct Grant: Hashable, Sendable {
     /// How the user proved it.
-    public let mechanism: Mechanism
-    /// The user.
-    public let uid: UInt32
+    package let mechanism: Mechanism
+    package let uid: UInt32
     /// The sensor, its type and strength, where there was one.
-    public let sensor: String?
-    /// What the sensor looked at.
-    public let type: BiometryType
+    package let sensor: String?
+    package let type: BiometryType
     /// How strong the sensor was; nil without one.
-    public let strength: Strength?
+    package let strength: Strength?
     /// Whatever else an access control asked for and the user proved.
-    public private(set) var others: [Grant] = []
+    package private(set) var others: [Grant] = []
 
     private init(
         mechanism: Mechanism,
@@ -117,5 +101,5 @@ public struct Grant: Hashable, Sendable {
     }
 
     /// Every proof, the grant itself among them.
-    public var proofs: [Grant] { others + [self] }
+    package var proofs: [Grant] { others + [self] }
 }

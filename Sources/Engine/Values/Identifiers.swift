@@ -1,21 +1,20 @@
 /// A moment on a clock that counts from boot, goes on during suspend and can't be set
 /// (`CLOCK_BOOTTIME`), in nanoseconds.
-public struct Instant: Hashable, Comparable, Sendable {
+package struct Instant: Hashable, Comparable, Sendable {
     /// Nanoseconds since boot.
-    public var nanoseconds: Int64
+    package var nanoseconds: Int64
 
     /// A moment so many nanoseconds after boot.
-    public init(nanoseconds: Int64) {
+    package init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// Earlier and later.
-    public static func < (left: Instant, right: Instant) -> Bool {
+    package static func < (left: Instant, right: Instant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
     /// The moment so much later; saturates instead of overflowing.
-    public static func + (left: Instant, right: Duration) -> Instant {
+    package static func + (left: Instant, right: Duration) -> Instant {
         let (seconds, attoseconds) = right.components
         let (scaled, tooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, tooLate) = left.nanoseconds.addingReportingOverflow(scaled)
@@ -25,7 +24,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     }
 
     /// The time from `right` to `left`; saturates instead of overflowing.
-    public static func - (left: Instant, right: Instant) -> Duration {
+    package static func - (left: Instant, right: Instant) -> Duration {
         let (difference, overflows) = left.nanoseconds.subtractingReportingOverflow(
             right.nanoseconds
         )
@@ -35,62 +34,53 @@ public struct Instant: Hashable, Comparable, Sendable {
 }
 
 /// One connection to the bus, as long as it lives.
-public struct ClientID: Hashable, Sendable {
-    /// The number that the service gave it.
-    public let rawValue: UInt64
+package struct ClientID: Hashable, Sendable {
+    package let rawValue: UInt64
 
-    /// An identifier with the number that the service gave.
-    public init(_ rawValue: UInt64) {
+    package init(_ rawValue: UInt64) {
         self.rawValue = rawValue
     }
 }
 
 /// One context object.
-public struct ContextID: Hashable, Sendable {
-    /// The number that the service gave it.
-    public let rawValue: UInt64
+package struct ContextID: Hashable, Sendable {
+    package let rawValue: UInt64
 
-    /// An identifier with the number that the service gave.
-    public init(_ rawValue: UInt64) {
+    package init(_ rawValue: UInt64) {
         self.rawValue = rawValue
     }
 }
 
 /// One evaluation, from the call to its reply.
-public struct EvaluationID: Hashable, Sendable {
-    /// The number that the service gave it.
-    public let rawValue: UInt64
+package struct EvaluationID: Hashable, Sendable {
+    package let rawValue: UInt64
 
-    /// An identifier with the number that the service gave.
-    public init(_ rawValue: UInt64) {
+    package init(_ rawValue: UInt64) {
         self.rawValue = rawValue
     }
 }
 
 /// One registered prompt agent.
-public struct AgentID: Hashable, Sendable {
-    /// The number that the service gave it.
-    public let rawValue: UInt64
+package struct AgentID: Hashable, Sendable {
+    package let rawValue: UInt64
 
-    /// An identifier with the number that the service gave.
-    public init(_ rawValue: UInt64) {
+    package init(_ rawValue: UInt64) {
         self.rawValue = rawValue
     }
 }
 
 /// One operation of one sensor; the engine numbers them.
-public struct OperationID: Hashable, Sendable {
+package struct OperationID: Hashable, Sendable {
     /// The number that the sensor is told, too.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
-    /// The operation that a sensor names.
-    public init(rawValue: UInt64) {
+    package init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 }
 
 /// One write of a user's record; the engine numbers them, the store answers in the same order.
-public struct SaveID: Hashable, Sendable {
+package struct SaveID: Hashable, Sendable {
     /// Counts up from 1.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 }

@@ -1,3 +1,5 @@
+import Contract
+
 /// Every refusal and its one sentence for people.
 extension Refusal {
     static let invalidContext = Refusal(
@@ -12,8 +14,8 @@ extension Refusal {
         .limitsExceeded,
         "Too many others wait for the prompt of this session."
     )
-    static let callerUnknown = Refusal(.systemCancel, "Who is asking could not be found out.")
-    static let noAgent = Refusal(.notInteractive, "Nothing in this session can show a prompt.")
+    static let callerUnknown = Refusal(.systemCancel, "The service could not find out who asks.")
+    static let noAgent = Refusal(.notInteractive, "No program in this session can show a prompt.")
     static let interactionNotAllowed = Refusal(
         .notInteractive,
         "The user would have to be asked, and the caller forbade it."
@@ -48,7 +50,7 @@ extension Refusal {
     static let appCancel = Refusal(.appCancel, "The caller ended the evaluation.")
     static let attemptsUsedUp = Refusal(.authenticationFailed, "No attempt matched.")
     static let passcodesUsedUp = Refusal(.authenticationFailed, "Too many wrong passwords.")
-    static let nothingToProve = Refusal(.systemCancel, "Nothing has to be proved for this.")
+    static let nothingToProve = Refusal(.systemCancel, "This needs no proof.")
     static let wrongPassword = Refusal(.authenticationFailed, "The app's password was wrong.")
     static let passcodeNotSet = Refusal(.passcodeNotSet, "This user has no password.")
     static let passcodeUnknown = Refusal(
@@ -56,18 +58,25 @@ extension Refusal {
         "No password can be given now: the program that verifies it can't be asked."
     )
     /// By what stands in the way of the sensor that is the easiest to get to work.
-    static func noSensor(_ obstacles: [SensorFact.Obstacle]) -> Refusal {
-        let sentence =
-            switch obstacles.min() {
-            case .lidClosed: "No biometric sensor can be used while the lid is closed."
-            case .failed: "The biometric sensor doesn't work; localauthctl doctor says why."
-            case .crashed: "The biometric sensor's program ended; localauthctl doctor says more."
-            case .refused: "The biometric sensor may not be used; localauthctl doctor says why."
-            case .noHardware: "The biometric sensor has no device; is it plugged in?"
-            case nil: "No biometric sensor can be used now."
-            }
-        return Refusal(.biometryNotAvailable, sentence)
+    static func noSensor(_ obstacles: [Unavailability]) -> Refusal {
+        let easiest = easiestFirst.first { $0.reasons.contains(where: obstacles.contains) }
+        return Refusal(
+            .biometryNotAvailable,
+            easiest?.sentence ?? "No biometric sensor can be used now."
+        )
     }
+
+    private static let easiestFirst: [(reasons: [Unavailability], sentence: String)] = [
+        ([.lidClosed], "No biometric sensor can be used while the lid is closed."),
+        ([.failed], "The biometric sensor doesn't work; localauthctl doctor says why."),
+        ([.crashed], "The biometric sensor's program ended; localauthctl doctor says more."),
+        (
+            [.untrusted, .incompatible],
+            "The biometric sensor may not be used; localauthctl doctor says why."
+        ),
+        ([.noHardware], "The biometric sensor has no device; is it plugged in?"),
+    ]
+
     static let sensorStarting = Refusal(
         .biometryNotAvailable,
         "A biometric sensor is still starting: try again in a moment."
@@ -149,8 +158,7 @@ extension Duration {
 }
 
 extension Absence {
-    /// What an evaluation is refused with.
-    public var refusal: Refusal {
+    package var refusal: Refusal {
         switch self {
         case .noSession:
             Refusal(.notInteractive, "This user has no session at this machine.")

@@ -1,60 +1,59 @@
+import Contract
+
 /// The numbers that an administrator may set.
-public struct Settings: Hashable, Sendable {
+package struct Settings: Hashable, Sendable {
     /// When a passive match has to be confirmed (L7).
-    public enum Confirmation: Hashable, Sendable {
+    package enum Confirmation: Hashable, Sendable {
         /// Unless the sensor is strong or the caller declines it.
         case automatic
-        /// Always.
         case always
-        /// Never.
         case never
     }
 
     /// Consecutive non-matches until biometry is locked (R3).
-    public var lockoutAttempts = 5
+    package var lockoutAttempts = 5
     /// Non-matches of a finger in one evaluation (R1).
-    public var fingerprintAttempts = 3
+    package var fingerprintAttempts = 3
     /// Non-matches of a face or an iris in one evaluation (R2).
-    public var faceAttempts = 2
+    package var faceAttempts = 2
     /// When a passive match has to be confirmed.
-    public var faceConfirmation = Confirmation.automatic
+    package var faceConfirmation = Confirmation.automatic
     /// Whether a face may be learned from a match that the passcode has confirmed.
-    public var learnsFaces = false
+    package var learnsFaces = false
     /// Whether biometry waits for a passcode after a boot and after a logout (L11).
-    public var passcodeAfterBoot = false
+    package var passcodeAfterBoot = false
     /// The time without any unlock after which it does; nil: never.
-    public var passcodeAfter: Duration? = .seconds(48 * 3600)
+    package var passcodeAfter: Duration? = .seconds(48 * 3600)
     /// The time without a passcode, the end of it without a biometric unlock, after which it does;
     /// nil: never.
-    public var passcodeAfterWithBiometry: Duration? = .seconds(156 * 3600)
+    package var passcodeAfterWithBiometry: Duration? = .seconds(156 * 3600)
     /// How long that end is.
-    public var withoutBiometry = Duration.seconds(4 * 3600)
+    package var withoutBiometry = Duration.seconds(4 * 3600)
     /// The oldest biometric unlock that answers an evaluation (R34).
-    public var longestReuse = Duration.seconds(300)
+    package var longestReuse = Duration.seconds(300)
     /// Wrong passcodes in one prompt (L10).
-    public var passcodeAttempts = 5
+    package var passcodeAttempts = 5
     /// Evaluations that wait for the prompt of one session (L9).
-    public var queuePerSession = 8
+    package var queuePerSession = 8
     /// Evaluations of one connection that have not been answered.
-    public var pendingPerConnection = 8
+    package var pendingPerConnection = 8
     /// Of these, evaluations that wait for the prompt (L9).
-    public var waitingPerConnection = 2
+    package var waitingPerConnection = 2
     /// How long no passcode is taken after the 6th, 7th, 8th, and each later wrong one (L10).
-    public var passcodeDelays: [Duration] = [
+    package var passcodeDelays: [Duration] = [
         .seconds(60), .seconds(300), .seconds(900), .seconds(3600),
     ]
     /// How long a success stays with its context at most.
-    public var contextLifetime = Duration.seconds(600)
+    package var contextLifetime = Duration.seconds(600)
     /// How long an agent may take to show a prompt.
-    public var agentPatience = Duration.seconds(5)
+    package var agentPatience = Duration.seconds(5)
 
-    /// The defaults.
-    public init() {}
+    package init() {}
 
     /// How long no passcode is taken after so many consecutive wrong ones; nil: no delay (L10).
     ///
     /// After a boot the whole current delay starts again.
-    public func passcodeDelay(afterWrong count: Int) -> Duration? {
+    package func passcodeDelay(afterWrong count: Int) -> Duration? {
         guard count >= Settings.firstDelayedPasscode, !passcodeDelays.isEmpty else { return nil }
         let step = min(count - Settings.firstDelayedPasscode, passcodeDelays.count - 1)
         return passcodeDelays[step]

@@ -1,3 +1,5 @@
+import Contract
+
 /// What a non-match counts for the lockout (R3).
 ///
 /// A finger misses because somebody put one down. A camera misses whoever passes, or looks at

@@ -139,8 +139,7 @@ extension FaceDriver {
         case .ready: operation.ready()
         case .noMatch, .busy: break
         case .stage(let done): operation.stage(done, of: Int32(Enrolment.stages))
-        case .hint(let hint):
-            if let hint = SensorHint(rawValue: hint.rawValue) { operation.hint(hint) }
+        case .hint(let hint): operation.hint(hint)
         }
     }
 

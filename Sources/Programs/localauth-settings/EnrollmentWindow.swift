@@ -139,10 +139,10 @@ import Windows
     private func illustrate(_ new: String) {
         let picture = part("picture").asWidget
         if !hint.isEmpty { gtk_widget_remove_css_class(picture, hint) }
-        let known = [
-            "turn-left", "turn-right", "move-closer", "move-away", "lift-and-retry", "center",
+        let known: [SensorHint] = [
+            .turnLeft, .turnRight, .moveCloser, .moveAway, .liftAndRetry, .center,
         ]
-        hint = known.contains(new) ? new : ""
+        hint = known.contains { $0.rawValue == new } ? new : ""
         if !hint.isEmpty { gtk_widget_add_css_class(picture, hint) }
     }
 

@@ -1,13 +1,13 @@
-public import AuthEngine
+package import AuthEngine
 import Crypto
-public import Linux
+package import Linux
 import SQLite
 
 /// The daemon's state in a directory: lockouts, enrolments and the machine's key.
 ///
 /// One process at a time has a directory. Reading happens once, when it is opened; writing on a
 /// thread of its own.
-public final class AuthStore: Sendable {
+package final class AuthStore: Sendable {
     private let writer: Writer
     private let key: SymmetricKey
     private let identity: [UInt8]
@@ -29,7 +29,7 @@ public final class AuthStore: Sendable {
     /// new one created, which `LoadedState.damaged` reports from then on.
     /// - Throws: `busy` (another process has it), `permission` (not ours alone), `foreign` (of a
     ///   newer version or another program), `damaged` (the machine key), `full`, `io`.
-    public static func open(
+    package static func open(
         directory path: String,
         now: Instant,
         bootID: String,
@@ -70,7 +70,7 @@ public final class AuthStore: Sendable {
     ///
     /// `done` is called once it is on the disk, or with what went wrong: on the store's thread, in
     /// the order of the calls. After `close`, or when 65,536 wait, it is called at once.
-    public func save(
+    package func save(
         _ record: UserRecord,
         uid: UInt32,
         done: @escaping @Sendable (SystemError?) -> Void
@@ -79,7 +79,7 @@ public final class AuthStore: Sendable {
     }
 
     /// Queues an enrolment to be written; `done` as for a record, and in one order with those.
-    public func save(
+    package func save(
         _ enrolment: Enrolment,
         uid: UInt32,
         done: @escaping @Sendable (SystemError?) -> Void
@@ -91,7 +91,7 @@ public final class AuthStore: Sendable {
     ///
     /// An HMAC-SHA-256 under the machine's key (L12). The database's identity goes in as well, so
     /// that generations which begin anew after damage never give an old state again.
-    public func domainState(of enrolment: Enrolment, uid: UInt32) -> [UInt8]? {
+    package func domainState(of enrolment: Enrolment, uid: UInt32) -> [UInt8]? {
         let sensors = enrolment.templates.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
         guard !sensors.isEmpty else { return nil }
         // Names this use of the key.
@@ -118,7 +118,7 @@ public final class AuthStore: Sendable {
     /// Waits until what is queued is written, and frees the directory.
     ///
     /// Called by a `done`, it doesn't wait.
-    public func close() {
+    package func close() {
         writer.close()
     }
 }
@@ -178,6 +178,5 @@ extension AuthStore {
 }
 
 extension SystemError.Code {
-    /// The store is closed.
-    public static let closed = Self(rawValue: "closed")
+    package static let closed = Self(rawValue: "closed")
 }

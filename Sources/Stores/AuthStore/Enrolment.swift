@@ -1,21 +1,21 @@
 /// Which templates a user has, and how often that has changed (L12).
-public struct Enrolment: Hashable, Sendable {
+package struct Enrolment: Hashable, Sendable {
     /// Increases with every change and never decreases.
-    public var generation: UInt64 = 0
+    package var generation: UInt64 = 0
     /// What the generation was when biometric templates changed last: companions, such as a
     /// security key, are no biometry.
-    public var biometricGeneration: UInt64 = 0
+    package var biometricGeneration: UInt64 = 0
     /// The ids of the templates on each sensor, sorted by their bytes; never an empty list.
-    public var templates: [String: [String]] = [:]
+    package var templates: [String: [String]] = [:]
 
     /// The enrolment of a user of whom nothing is known.
-    public init() {}
+    package init() {}
 
     /// Sets the ids that a sensor listed, in any order.
     ///
     /// Ids are compared byte by byte: two spellings of one character are two ids.
     /// - Returns: Whether they changed; then the generation went up.
-    public mutating func update(sensor: String, ids: [String]) -> Bool {
+    package mutating func update(sensor: String, ids: [String]) -> Bool {
         let sorted = Set(ids.map { Array($0.utf8) }).sorted { $0.lexicographicallyPrecedes($1) }
         guard sorted != (templates[sensor] ?? []).map({ Array($0.utf8) }) else {
             return false

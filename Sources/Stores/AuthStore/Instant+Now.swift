@@ -1,7 +1,7 @@
-public import AuthEngine
+package import AuthEngine
 import Linux
 
 extension Instant {
     /// The present time on the boot's clock.
-    public static func now() -> Instant { Instant(nanoseconds: Boot.nanoseconds()) }
+    package static func now() -> Instant { Instant(nanoseconds: Boot.nanoseconds()) }
 }

@@ -4,9 +4,7 @@ package import Linux
 /// A private directory with one database and the key that the database needs.
 package struct DatabaseFolder: Sendable {
     package let directory: PrivateDirectory
-    /// The path of the database.
     package let database: String
-    /// The path of the key.
     package let key: String
     /// Where one of these files is, there was a database before: they are made after it.
     private let traces: [String]

@@ -1,11 +1,11 @@
 import CSQLite
-public import Linux
+package import Linux
 
 extension SystemError.Code {
     /// The file is not what was written.
-    public static let damaged = Self(rawValue: "damaged")
+    package static let damaged = Self(rawValue: "damaged")
     /// Written by a newer version, or by another program.
-    public static let foreign = Self(rawValue: "foreign")
+    package static let foreign = Self(rawValue: "foreign")
 }
 
 extension SystemError {

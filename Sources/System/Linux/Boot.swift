@@ -1,9 +1,9 @@
 import Glibc
 
 /// The running kernel: the id of this boot, and the time since it began.
-public enum Boot {
+package enum Boot {
     /// An identifier that every boot makes anew; nil when the kernel doesn't say.
-    public static func id() -> String? {
+    package static func id() -> String? {
         // The kernel writes a UUID of 36 characters and a newline.
         let path = "/proc/sys/kernel/random/boot_id"
         guard let bytes = OwnedDescriptor.open(path, O_RDONLY)?.content(limit: 37),
@@ -13,7 +13,7 @@ public enum Boot {
     }
 
     /// Nanoseconds since then (`CLOCK_BOOTTIME`): they go on during suspend and can't be set.
-    public static func nanoseconds() -> Int64 {
+    package static func nanoseconds() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)

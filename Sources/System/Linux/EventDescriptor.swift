@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 
 /// A descriptor that one thread makes readable to wake another (`eventfd`).
-public struct EventDescriptor: Sendable {
+package struct EventDescriptor: Sendable {
     private let descriptor: OwnedDescriptor
 
     /// One that isn't readable yet; `isBlocking`: ``clear()`` waits until it is.
-    public init(isBlocking: Bool = false) throws(SystemError) {
+    package init(isBlocking: Bool = false) throws(SystemError) {
         let flags = Int32(EFD_CLOEXEC) | (isBlocking ? 0 : Int32(EFD_NONBLOCK))
         descriptor = OwnedDescriptor(adopting: eventfd(0, flags))
         guard rawValue >= 0 else {
@@ -14,17 +14,16 @@ public struct EventDescriptor: Sendable {
         }
     }
 
-    /// The number, to wait for.
-    public var rawValue: Int32 { descriptor.rawValue }
+    package var rawValue: Int32 { descriptor.rawValue }
 
     /// Makes it readable until ``clear()``.
-    public func signal() {
+    package func signal() {
         var one: UInt64 = 1
         _ = write(rawValue, &one, 8)
     }
 
     /// Takes all signals that were given.
-    public func clear() {
+    package func clear() {
         var count: UInt64 = 0
         _ = read(rawValue, &count, 8)
     }

@@ -2,17 +2,14 @@ import Glibc
 
 /// A process that has a file open, as far as the kernel tells it to this process: of other users'
 /// processes only root learns it.
-public struct FileHolder: Hashable {
-    /// The file.
-    public let path: String
-    /// The process.
-    public let pid: Int32
-    /// What it calls itself.
-    public let program: String
+package struct FileHolder: Hashable {
+    package let path: String
+    package let pid: Int32
+    package let program: String
 
     /// The other processes that have any of these files open, in the order of their numbers; of
     /// more than 4096 processes or descriptors some are overlooked.
-    public static func all(of paths: Set<String>) -> [Self] {
+    package static func all(of paths: Set<String>) -> [Self] {
         let pids = SmallFile.names(in: "/proc").compactMap { Int32($0) }.filter { $0 != getpid() }
             .sorted()
         return pids.flatMap { pid in

@@ -4,14 +4,14 @@ import Glibc
 /// to it.
 ///
 /// Its content need not be readable.
-public struct FileStamp: Equatable, Sendable {
+package struct FileStamp: Equatable, Sendable {
     private let device: dev_t
     private let number: ino_t
     private let size: off_t
     private let written: [Int]
 
     /// Nil: there is no such file, or the way to it is closed.
-    public init?(of path: String) {
+    package init?(of path: String) {
         var info = stat()
         guard stat(path, &info) == 0 else { return nil }
         (device, number, size) = (info.st_dev, info.st_ino, info.st_size)

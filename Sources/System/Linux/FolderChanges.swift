@@ -35,7 +35,6 @@ package struct FolderChanges {
         watch(folder, events)
     }
 
-    /// Takes what has been told.
     package mutating func clear() {
         var events = [UInt8](repeating: 0, count: 4096)
         while read(descriptor.rawValue, &events, events.count) > 0 {}

@@ -1,13 +1,13 @@
 package import Glibc
 
 /// Owns one file descriptor, and closes it when the last reference goes.
-public final class OwnedDescriptor: Hashable, Sendable {
+package final class OwnedDescriptor: Hashable, Sendable {
     /// The number; valid while this object lives.
-    public let rawValue: Int32
+    package let rawValue: Int32
     private let closed: (@Sendable () -> Void)?
 
     /// Takes over a descriptor: from now on nobody else may close it.
-    public init(adopting descriptor: Int32) {
+    package init(adopting descriptor: Int32) {
         rawValue = descriptor
         closed = nil
     }
@@ -26,12 +26,12 @@ public final class OwnedDescriptor: Hashable, Sendable {
     }
 
     /// The same object, not the same open file.
-    public static func == (left: OwnedDescriptor, right: OwnedDescriptor) -> Bool {
+    package static func == (left: OwnedDescriptor, right: OwnedDescriptor) -> Bool {
         left === right
     }
 
     /// By identity.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }
 }

@@ -43,10 +43,8 @@ package struct PrivateDirectory: Sendable {
         }
     }
 
-    /// The path of a file in it.
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Takes the directory for this process.
     package func lock() throws(SystemError) -> DirectoryLock {
         let file = file("lock")
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW

@@ -5,7 +5,6 @@ package struct RunningProgram: Sendable {
     /// What the process calls itself: anything that it likes.
     package let ownName: String
 
-    /// Looks a process up.
     package init(pid: Int32) {
         path = SmallFile.link("/proc/\(pid)/exe").map(Self.withoutMark)
         let name = SmallFile.read("/proc/\(pid)/comm", limit: 64) ?? []

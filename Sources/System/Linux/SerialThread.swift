@@ -27,7 +27,6 @@ package final class SerialThread: SerialExecutor {
         state.withLock { $0.thread = thread }
     }
 
-    /// Takes the job of an actor.
     package func enqueue(_ job: consuming ExecutorJob) {
         add(.job(UnownedJob(job)))
     }

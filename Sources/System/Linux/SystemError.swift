@@ -1,36 +1,32 @@
 import Glibc
 
 /// What the system refused, or what is not private enough to be used.
-public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What kind of failure; those who use the system for something add their own.
-    public struct Code: RawRepresentable, Hashable, Sendable {
-        /// A short word.
-        public let rawValue: String
+    package struct Code: RawRepresentable, Hashable, Sendable {
+        package let rawValue: String
 
         /// A kind of failure by its word.
-        public init(rawValue: String) {
+        package init(rawValue: String) {
             self.rawValue = rawValue
         }
 
         /// Somebody else has it, or too much is waiting for it.
-        public static let busy = Code(rawValue: "busy")
-        /// No space is left.
-        public static let full = Code(rawValue: "full")
+        package static let busy = Code(rawValue: "busy")
+        package static let full = Code(rawValue: "full")
         /// Not allowed, or not private enough.
-        public static let permission = Code(rawValue: "permission")
+        package static let permission = Code(rawValue: "permission")
         /// The device, the file system or the kernel failed.
-        public static let io = Code(rawValue: "io")
+        package static let io = Code(rawValue: "io")
     }
 
-    /// What kind of failure.
-    public let code: Code
-    /// One sentence for people.
-    public let message: String
+    package let code: Code
+    package let message: String
     /// The file or directory it is about.
-    public let path: String
+    package let path: String
 
     /// The path, then the sentence.
-    public var description: String { "\(path): \(message)" }
+    package var description: String { "\(path): \(message)" }
 
     package init(_ code: Code, _ message: String, path: String) {
         self.code = code
@@ -38,7 +34,6 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
         self.path = path
     }
 
-    /// A failed system call.
     package init(errno number: Int32, _ action: String, path: String) {
         let code: Code =
             switch number {

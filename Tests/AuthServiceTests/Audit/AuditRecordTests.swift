@@ -92,7 +92,7 @@ struct AuditRecordTests {
 
     @Test("L15: only what an earlier proof is worth is limited, a proof never is")
     func proofs() {
-        for mechanism in [Grant.Mechanism.biometry, .passcode, .companion, .reuse, .context] {
+        for mechanism in [Mechanism.biometry, .passcode, .companion, .reuse, .context] {
             let record = AuditRecord(.evaluationEnded, [.mechanism: mechanism.rawValue])
             #expect(record.isRepeatable == [.reuse, .context].contains(mechanism))
         }

@@ -10,7 +10,7 @@ import Testing
 struct RefusalNameTests {
     @Test("Each code of a refusal is an error of its own name")
     func errorNames() {
-        let names: [Refusal.Code: DBusError.Name] = [
+        let names: [RefusalCode: DBusError.Name] = [
             .authenticationFailed: "org.localauth.Error.AuthenticationFailed",
             .userCancel: "org.localauth.Error.UserCancel",
             .userFallback: "org.localauth.Error.UserFallback",
@@ -24,10 +24,11 @@ struct RefusalNameTests {
             .companionNotAvailable: "org.localauth.Error.CompanionNotAvailable",
             .biometryNotPaired: "org.localauth.Error.BiometryNotPaired",
             .biometryDisconnected: "org.localauth.Error.BiometryDisconnected",
+            .invalidDimensions: "org.localauth.Error.InvalidDimensions",
             .notInteractive: "org.localauth.Error.NotInteractive",
             .limitsExceeded: "org.freedesktop.DBus.Error.LimitsExceeded",
         ]
-        for code in Refusal.Code.allCases {
+        for code in RefusalCode.allCases {
             let error = DBusError(Refusal(code, "why"))
             #expect(error.name == names[code], "\(code)")
             #expect(error.message == "why")
@@ -58,16 +59,16 @@ struct RefusalNameTests {
     func keychainRefusals() {
         let failed: DBusError.Name = "org.localauth.Keychain1.Error.AuthFailed"
         let canceled: DBusError.Name = "org.localauth.Keychain1.Error.UserCanceled"
-        let names: [Refusal.Code: DBusError.Name] = [
+        let names: [RefusalCode: DBusError.Name] = [
             .authenticationFailed: failed, .userCancel: canceled, .userFallback: failed,
             .systemCancel: canceled, .passcodeNotSet: failed, .biometryNotAvailable: failed,
             .biometryNotEnrolled: failed, .biometryLockout: failed, .appCancel: canceled,
             .invalidContext: failed, .companionNotAvailable: failed, .biometryNotPaired: failed,
-            .biometryDisconnected: failed,
+            .biometryDisconnected: failed, .invalidDimensions: failed,
             .notInteractive: "org.localauth.Keychain1.Error.InteractionNotAllowed",
             .limitsExceeded: "org.freedesktop.DBus.Error.LimitsExceeded",
         ]
-        for code in Refusal.Code.allCases {
+        for code in RefusalCode.allCases {
             let error = DBusError(keychain: Refusal(code, "why"))
             #expect(error.name == names[code], "\(code)")
             #expect(error.message == "why")
@@ -118,13 +119,14 @@ struct RefusalNameTests {
 
     @Test("Of a sensor's errors three are faults, of which prompt and app are told the kind")
     func faults() {
-        let kinds: [DBusError.Name: SensorFault.Kind] = [
-            "org.localauth.Sensor1.Error.Denied": .denied,
-            "org.localauth.Sensor1.Error.Disconnected": .missing,
-            "org.localauth.Sensor1.Error.Failed": .failed,
+        let faults: [DBusError.Name: (SensorFailure, cause: String)] = [
+            "org.localauth.Sensor1.Error.Denied": (.denied, "denied"),
+            "org.localauth.Sensor1.Error.Disconnected": (.disconnected, "missing"),
+            "org.localauth.Sensor1.Error.Failed": (.failed, "failed"),
         ]
-        for (name, kind) in kinds {
-            #expect(SensorFault(DBusError(name, "why")) == SensorFault(kind, "why"), "\(kind)")
+        for (name, (failure, cause)) in faults {
+            #expect(SensorFault(DBusError(name, "why")) == SensorFault(failure, "why"))
+            #expect(failure.cause?.rawValue == cause)
         }
         for word in ["Canceled", "Busy", "NoTemplates", "Full", "Duplicate", "Later"] {
             let name = DBusError.Name(rawValue: "org.localauth.Sensor1.Error.\(word)")

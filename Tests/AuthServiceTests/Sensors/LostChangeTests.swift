@@ -39,6 +39,8 @@ struct LostChangeTests {
             if isLost { try await bench.bus.lose(.propertiesChanged) }
             sensor.saidStrength = "weak"
             sensor.changed("Strength")
+            // The answer from the start of the evaluation counts for a second.
+            if isLost { await pause(.milliseconds(1100)) }
             operation.succeed(template)
             await expectName(.biometryNotAvailable) { _ = try await call.reply() }
         }
@@ -77,6 +79,7 @@ struct LostChangeTests {
                 sensor.onLook = nil
                 sensor.signals.templatesChanged(uid: uid)
             }
+            await pause(.milliseconds(1100))
             operation.succeed(template)
             try await eventually("the question") { sensor.count(of: "ListTemplates") > asked }
             sensor.saidStrength = "weak"

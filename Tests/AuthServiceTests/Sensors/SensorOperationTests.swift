@@ -354,7 +354,6 @@ struct SensorOperationTests {
             let (person, first, template) = try await Self.enrolled(bench)
             let name = "org.localauth.Sensor1.Third"
             try await bench.bus.allowSuccessor(of: name)
-            // What a bus that is configured anew announces is looked at before anything is begun.
             if handover == .unheard { try await bench.bus.lose(.nameOwnerChanged) }
             let evaluation = bench.evaluate(person)
             let operation = try await first.operation()
@@ -368,6 +367,7 @@ struct SensorOperationTests {
             try second.appear()
             // Where the service can hear it, it knows of the second one when this returns.
             _ = try await bench.manager(second.connection).version()
+            if handover == .unheard { await pause(.milliseconds(1100)) }
             operation.succeed(template)
             switch handover {
             case .nothing:

@@ -231,6 +231,8 @@ struct UnansweredListTests {
                 sensor.speak()
             case .matched:
                 sensor.onLook = remove
+                // Then the sensor is asked once more.
+                await pause(.milliseconds(1100))
                 operation.succeed(template)
             }
             await expectName(.biometryNotAvailable) { _ = try await call.reply() }

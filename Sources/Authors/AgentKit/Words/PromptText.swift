@@ -1,3 +1,4 @@
+import Contract
 internal import Localization
 
 /// Every sentence that a prompt shows, in one place and in the user's language.
@@ -201,42 +202,42 @@ public enum PromptText {
 
     /// What to do better, in words.
     public static func advice(_ hint: String) -> String {
-        switch hint {
-        case "move-closer": localized("Move closer.")
-        case "move-away": localized("Move a little away.")
-        case "center": localized("Center your finger or face.")
-        case "too-dark": localized("It is too dark.")
-        case "too-bright": localized("It is too bright.")
-        case "hold-still": localized("Hold still.")
-        case "swipe-too-short": localized("The swipe was too short.")
-        case "too-fast": localized("That was too fast.")
-        case "lift-and-retry": localized("Lift your finger and try again.")
-        case "clean-sensor": localized("Clean the sensor.")
-        case "look-at-camera": localized("Look at the camera.")
-        case "confirm-presence": localized("Touch the security key.")
-        case "turn-left": localized("Turn your head to the left.")
-        case "turn-right": localized("Turn your head to the right.")
-        default: hint
+        switch SensorHint(rawValue: hint) {
+        case .moveCloser: localized("Move closer.")
+        case .moveAway: localized("Move a little away.")
+        case .center: localized("Center your finger or face.")
+        case .tooDark: localized("It is too dark.")
+        case .tooBright: localized("It is too bright.")
+        case .holdStill: localized("Hold still.")
+        case .swipeTooShort: localized("The swipe was too short.")
+        case .tooFast: localized("That was too fast.")
+        case .liftAndRetry: localized("Lift your finger and try again.")
+        case .cleanSensor: localized("Clean the sensor.")
+        case .lookAtCamera: localized("Look at the camera.")
+        case .confirmPresence: localized("Touch the security key.")
+        case .turnLeft: localized("Turn your head to the left.")
+        case .turnRight: localized("Turn your head to the right.")
+        case nil: hint
         }
     }
 
     /// The sentence for a cause: no word from outside, but for the quotation of an administrator.
     private static func required(_ cause: String, _ text: String) -> String {
-        switch cause {
-        case "attempts": localized("The password is needed after so many failed attempts.")
-        case "lockout": localized("The password is needed: too many attempts have failed.")
-        case "sensor-failed": localized("The password is needed: no sensor works any more.")
-        case "verifier-failed": localized("The password could not be checked. Type it again.")
-        case "delay-over": localized("You can type the password again now.")
-        case "boot": localized("The password is needed after a restart or a logout.")
-        case "hours": localized("The password is needed after so long without unlocking.")
-        case "hours-with-biometry":
+        switch PasscodeCauseWord(rawValue: cause) {
+        case .attempts: localized("The password is needed after so many failed attempts.")
+        case .lockout: localized("The password is needed: too many attempts have failed.")
+        case .sensorFailed: localized("The password is needed: no sensor works any more.")
+        case .verifierFailed: localized("The password could not be checked. Type it again.")
+        case .delayOver: localized("You can type the password again now.")
+        case .boot: localized("The password is needed after a restart or a logout.")
+        case .hours: localized("The password is needed after so long without unlocking.")
+        case .hoursWithBiometry:
             localized("The password is needed: it has not been typed for a long time.")
-        case "remote" where text.isEmpty:
+        case .remote where text.isEmpty:
             localized("Your administrator asked for the password.")
-        case "remote": localized("Your administrator asked for the password: “%1$s”.", text)
-        case "program": localized("A program of yours asked for the password.")
-        case "damaged": localized("The password is needed: the stored state was damaged.")
+        case .remote: localized("Your administrator asked for the password: “%1$s”.", text)
+        case .program: localized("A program of yours asked for the password.")
+        case .damaged: localized("The password is needed: the stored state was damaged.")
         default: localized("The password is needed.")
         }
     }
@@ -252,12 +253,12 @@ public enum PromptText {
     }
 
     static func gesture(_ type: UInt32) -> String {
-        switch type {
-        case 0: localized("Use your security key")
-        case 1: localized("Touch the fingerprint sensor")
-        case 2: localized("Look at the camera")
-        case 4: localized("Look at the iris scanner")
-        default: localized("Use the sensor")
+        switch BiometryType(rawValue: type) {
+        case BiometryType.none?: localized("Use your security key")
+        case .fingerprint: localized("Touch the fingerprint sensor")
+        case .face: localized("Look at the camera")
+        case .iris: localized("Look at the iris scanner")
+        case nil: localized("Use the sensor")
         }
     }
 
@@ -267,9 +268,9 @@ public enum PromptText {
     }
 
     private static func device(_ sensor: String, _ type: UInt32) -> String {
-        switch type {
-        case 1: localized("The fingerprint reader")
-        case 2: localized("The camera")
+        switch BiometryType(rawValue: type) {
+        case .fingerprint: localized("The fingerprint reader")
+        case .face: localized("The camera")
         case _ where sensor.isEmpty: localized("The sensor")
         default: sensor
         }
@@ -278,10 +279,10 @@ public enum PromptText {
     /// Which sensor gave up; the rest is what doctor is for.
     private static func failed(_ sensor: String, _ type: UInt32, _ cause: String) -> String {
         let device = device(sensor, type)
-        return switch cause {
-        case "denied":
+        return switch SensorFailure.Cause(rawValue: cause) {
+        case .denied:
             localized("%1$s may not be used: “localauthctl doctor” says why.", device)
-        case "missing": localized("%1$s is not connected any more.", device)
+        case .missing: localized("%1$s is not connected any more.", device)
         default: localized("%1$s does not work: “localauthctl doctor” says why.", device)
         }
     }

@@ -14,34 +14,34 @@ package func serviceText(_ sentence: String) -> String {
 
 /// A kind of sensor: 0 companion, 1 fingerprint, 2 face, 4 iris.
 package func biometryTitle(_ type: UInt32) -> String {
-    switch type {
-    case 0: localized("companion")
-    case 1: localized("fingerprint")
-    case 2: localized("face")
-    case 4: localized("iris")
-    default: localized("unknown")
+    switch BiometryType(rawValue: type) {
+    case BiometryType.none?: localized("companion")
+    case .fingerprint: localized("fingerprint")
+    case .face: localized("face")
+    case .iris: localized("iris")
+    case nil: localized("unknown")
     }
 }
 
 /// How much a sensor is trusted with.
 package func strengthTitle(_ strength: String) -> String {
-    switch strength {
-    case "strong": localized("strong")
-    case "weak": localized("weak")
-    case "convenience": localized("convenience")
-    default: strength
+    switch Strength(rawValue: strength) {
+    case .strong: localized("strong")
+    case .weak: localized("weak")
+    case .convenience: localized("convenience")
+    case nil: strength
     }
 }
 
 /// By what an evaluation was granted.
 package func mechanismTitle(_ mechanism: String) -> String {
-    switch mechanism {
-    case "biometry": localized("biometry")
-    case "passcode": localized("password")
-    case "companion": localized("companion")
-    case "reuse": localized("an earlier unlock")
-    case "context": localized("an earlier evaluation")
-    default: mechanism
+    switch Mechanism(rawValue: mechanism) {
+    case .biometry: localized("biometry")
+    case .passcode: localized("password")
+    case .companion: localized("companion")
+    case .reuse: localized("an earlier unlock")
+    case .context: localized("an earlier evaluation")
+    case .applicationPassword, nil: mechanism
     }
 }
 

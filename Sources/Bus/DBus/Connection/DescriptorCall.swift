@@ -1,16 +1,16 @@
 import CSystemd
 import Glibc
-public import Linux
+package import Linux
 
 /// A call with a descriptor in its reply, on a short-lived connection of its own.
 ///
 /// The other connections of this process take no descriptor from the bus (L30). The owner of the
 /// called name must be trusted: to close its descriptor may block.
-public enum DescriptorCall {
+package enum DescriptorCall {
     /// Calls a method with string arguments, and returns the descriptor of its reply; nil: none.
     ///
     /// Blocking: for a thread that may wait for `timeout`.
-    public static func call(
+    package static func call(
         _ destination: String,
         _ path: ObjectPath,
         _ interface: String,

@@ -115,7 +115,7 @@ private func show(_ answer: Result<[String: Variant], DBusError>, _ json: Bool) 
             print(grantedSentence(result))
         }
     case .failure(let error):
-        if json, let code = AuthenticationError.codes[error.name] {
+        if json, let code = RefusalCode(error.name), code != .limitsExceeded {
             let object = JSON.object([
                 ("granted", .bool(false)), ("code", .int(Int64(code.rawValue))),
                 ("name", .string(shortName(error.name))),

@@ -52,7 +52,7 @@ func shortName(_ name: DBusError.Name) -> String {
 
 /// The error that has Apple's code; nil for an unknown code.
 func errorName(_ code: Int32) -> DBusError.Name? {
-    AuthenticationError.codes.first { $0.value.rawValue == code }?.key
+    RefusalCode(rawValue: code)?.errorName
 }
 
 /// What to do about an error; nil when its sentence is all there is to say.

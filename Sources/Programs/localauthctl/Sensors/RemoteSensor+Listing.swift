@@ -29,11 +29,11 @@ extension RemoteSensor {
 }
 
 func biometryName(_ type: UInt32) -> String {
-    switch type {
-    case 0: "companion"
-    case 1: "fingerprint"
-    case 2: "face"
-    case 4: "iris"
-    default: "unknown"
+    switch BiometryType(rawValue: type) {
+    case BiometryType.none?: "companion"
+    case .fingerprint: "fingerprint"
+    case .face: "face"
+    case .iris: "iris"
+    case nil: "unknown"
     }
 }

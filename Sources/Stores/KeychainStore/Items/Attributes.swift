@@ -1,7 +1,7 @@
 import Crypto
 
 /// A value of an attribute, as on the wire.
-public enum AttributeValue: Hashable, Sendable {
+package enum AttributeValue: Hashable, Sendable {
     /// A text (`s`).
     case text(String)
     /// Bytes (`ay`).
@@ -36,7 +36,7 @@ public enum AttributeValue: Hashable, Sendable {
 }
 
 /// What kind of item; raw values are Apple's.
-public enum ItemClass: String, Sendable, CaseIterable {
+package enum ItemClass: String, Sendable, CaseIterable {
     /// A secret of some service.
     case genericPassword = "genp"
     /// A secret of some server.
@@ -79,16 +79,14 @@ public enum ItemClass: String, Sendable, CaseIterable {
 }
 
 /// The attributes of an item; none of them is secret.
-public struct Attributes: Hashable, Sendable {
-    /// What kind of item.
-    public let itemClass: ItemClass
-    /// The rest, by Apple's keys.
-    public private(set) var values: [String: AttributeValue]
+package struct Attributes: Hashable, Sendable {
+    package let itemClass: ItemClass
+    package private(set) var values: [String: AttributeValue]
 
     /// The longest text, or bytes, in bytes.
-    public static let valueLimit = 4096
+    package static let valueLimit = 4096
     /// The most that an item has in all, in bytes.
-    public static let totalLimit = 8192
+    package static let totalLimit = 8192
 
     /// Every attribute that people set, each with a value of its type.
     static let types: [String: AttributeValue] = [
@@ -108,7 +106,7 @@ public struct Attributes: Hashable, Sendable {
     ///
     /// - Throws: `parameter` for an unknown attribute, one of another class, a wrong type, or no
     ///   class; `limitsExceeded` when they are too long.
-    public init(_ values: [String: AttributeValue]) throws(KeychainError) {
+    package init(_ values: [String: AttributeValue]) throws(KeychainError) {
         guard case .text(let word) = values["class"], let itemClass = ItemClass(rawValue: word)
         else { throw .parameter("the attribute class is genp, inet or keys, and can't be missing") }
         self.itemClass = itemClass
@@ -119,7 +117,7 @@ public struct Attributes: Hashable, Sendable {
     /// Sets the given attributes; the others stay.
     ///
     /// - Throws: as the initialiser; also `parameter` for another class.
-    public mutating func update(_ changes: [String: AttributeValue]) throws(KeychainError) {
+    package mutating func update(_ changes: [String: AttributeValue]) throws(KeychainError) {
         var changed = values
         for (name, value) in changes {
             if name == "class" {

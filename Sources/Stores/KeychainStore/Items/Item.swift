@@ -1,15 +1,13 @@
-public import AuthEngine
+package import AuthEngine
 import Crypto
 
 /// The enrolment at one moment, as an item of `biometryCurrentSet` stores it.
-public struct EnrolmentMark: Hashable, Sendable {
+package struct EnrolmentMark: Hashable, Sendable {
     /// How often the enrolment has changed.
-    public let generation: UInt64
-    /// The domain state.
-    public let state: [UInt8]
+    package let generation: UInt64
+    package let state: [UInt8]
 
-    /// The enrolment at one moment.
-    public init(generation: UInt64, state: [UInt8]) {
+    package init(generation: UInt64, state: [UInt8]) {
         self.generation = generation
         self.state = state
     }
@@ -19,26 +17,24 @@ public struct EnrolmentMark: Hashable, Sendable {
 }
 
 /// Who calls the keychain, as the service found out, never as the caller claims.
-public struct Caller: Hashable, Sendable {
-    /// The user.
-    public let uid: UInt32
+package struct Caller: Hashable, Sendable {
+    package let uid: UInt32
     /// The sandboxed app that somebody trusted vouches for; nil: any other program of the user.
     ///
     /// A sandboxed app sees its own items alone. Other programs see all of the user's.
-    public let app: String?
+    package let app: String?
     /// The user's enrolment now; nil: nothing is enrolled, or the enrolment isn't known.
     ///
     /// Items of an earlier enrolment are deleted for good, so while a sensor is away its last known
     /// enrolment has to be passed. Items of any other enrolment are hidden.
-    public let enrolment: EnrolmentMark?
+    package let enrolment: EnrolmentMark?
     /// Whether the user's passcode was removed, and items that need one may still be there (R69).
-    public let isWithoutPasscode: Bool
+    package let isWithoutPasscode: Bool
     /// Whether the user's passcode can't be given now but may be the same one again: items that
     /// need one are hidden, and stay.
-    public let isPasscodeWithheld: Bool
+    package let isPasscodeWithheld: Bool
 
-    /// A caller.
-    public init(
+    package init(
         uid: UInt32,
         app: String?,
         enrolment: EnrolmentMark?,
@@ -54,23 +50,21 @@ public struct Caller: Hashable, Sendable {
 }
 
 /// An item without its secret.
-public struct Item: Hashable, Sendable {
+package struct Item: Hashable, Sendable {
     let itemID: ItemID
     let uid: UInt32
     /// The sandboxed app that it belongs to; empty: none.
-    public let app: String
-    /// What it says of itself.
-    public internal(set) var attributes: Attributes
-    /// What guards it.
-    public let accessControl: AccessControl
+    package let app: String
+    package internal(set) var attributes: Attributes
+    package let accessControl: AccessControl
     /// When it was made, in Unix seconds.
-    public let created: Int64
+    package let created: Int64
     /// The change of the keychain at which it was created, which orders items of the same second.
     var added: UInt64
     /// When it was changed last, in Unix seconds.
-    public internal(set) var modified: Int64
+    package internal(set) var modified: Int64
     /// The X9.63 point of a key, uncompressed; empty for other items.
-    public let publicKey: [UInt8]
+    package let publicKey: [UInt8]
     /// The enrolment that it needs; nil: any.
     let enrolment: EnrolmentMark?
     /// At which change of the keychain the secret was set.
@@ -79,14 +73,14 @@ public struct Item: Hashable, Sendable {
     var secretSize: UInt32
 
     /// The identifier: 32 hexadecimal digits.
-    public var id: String { itemID.text }
+    package var id: String { itemID.text }
 
     /// Whether it is a key that was made here, and never leaves.
     var isOwnKey: Bool { !publicKey.isEmpty }
 
     /// What a search compares and gives: the attributes, `class`, `id`, `cdat`, `mdat`, `pdmn`; of
     /// a key that was made here also what it is.
-    public var allAttributes: [String: AttributeValue] {
+    package var allAttributes: [String: AttributeValue] {
         var all = attributes.values
         if isOwnKey {
             let own = AttributeValue.keyFacts.merging(["klbl": .label(of: publicKey)]) { $1 }
@@ -169,7 +163,6 @@ extension AttributeValue {
 }
 
 extension Item {
-    /// The item of a record.
     init(_ itemID: ItemID, uid: UInt32, record: [UInt8]) throws(KeychainError) {
         var reader = ByteReader(record)
         guard try reader.number(UInt8.self) == Self.format else { throw .changed }

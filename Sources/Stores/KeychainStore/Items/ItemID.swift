@@ -40,13 +40,11 @@ struct ItemID: Hashable, Comparable {
         )
     }
 
-    /// The bytes of it.
     var bytes: [UInt8] {
         stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: high >> $0) }
             + stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: low >> $0) }
     }
 
-    /// The text of it.
     var text: String {
         let digits = Array("0123456789abcdef".utf8)
         let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

@@ -24,7 +24,6 @@ struct ItemIndex {
         self.uid = uid
     }
 
-    /// The tokens of an item.
     func tokens(of item: Item) -> [UInt64] {
         var tokens = [Self.items, token(primaryKey: item.attributes.primaryKey(app: item.app))]
         if item.enrolment != nil { tokens.append(enrolled) }

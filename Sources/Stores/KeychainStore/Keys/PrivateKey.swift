@@ -135,7 +135,7 @@ struct PrivateKey {
 }
 
 /// How a key signs; raw values are those of the wire.
-public enum SignatureAlgorithm: String, Sendable, CaseIterable {
+package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     /// SHA-256 of the data, then ECDSA.
     case message = "ecdsa-message-sha256"
     /// ECDSA of data that is a SHA-256 digest.
@@ -143,14 +143,14 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
 }
 
 /// How two keys agree on a secret.
-public enum ExchangeAlgorithm: Hashable, Sendable {
+package enum ExchangeAlgorithm: Hashable, Sendable {
     /// The x coordinate, 32 bytes.
     case plain
     /// The key derivation of X9.63 with SHA-256; the size is in bytes.
     case x963(sharedInfo: [UInt8], size: Int)
 
     /// How many bytes may be asked for.
-    public static let sizes = 1...1024
+    package static let sizes = 1...1024
 }
 
 /// A digest that was computed elsewhere.

@@ -5,7 +5,7 @@ import Sealing
 ///
 /// 56 letters and digits in groups of 4: 32 bytes of key and 3 of a digest that finds what was
 /// mistyped, five bits each. Case, spaces and dashes don't matter; O reads as 0, I and L as 1.
-public enum RecoveryKey {
+package enum RecoveryKey {
     private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
     private static let checkSize = 3
     private static let length = (MasterKey.size + checkSize) * 8 / 5

@@ -1,26 +1,26 @@
 import Glibc
 import Linux
 import SQLite
-public import Sealing
+package import Sealing
 
 /// The keychain of a service that doesn't run, so that its master key can be put elsewhere.
 ///
 /// No service can start on it as long as this lives.
-public final class IdleKeychain {
+package final class IdleKeychain {
     /// The daemon's: it may run without having its keychain open.
     private let daemonLock: DirectoryLock
     private let folder: DatabaseFolder
     private let database: Database
     private let identity: [UInt8]
     /// Where a damaged database was set aside just now.
-    public let setAside: String?
+    package let setAside: String?
 
     /// Opens the keychain of a state directory, or makes one that is empty and has no key.
     ///
     /// Without `settingAside` a damaged database is refused, and stays where it is.
     /// - Throws: `notAvailable` when a service runs there, or a file isn't ours alone; `decode`
     ///   for a database that was tampered with as a whole.
-    public init(directory: String, settingAside: Bool = true) throws(KeychainError) {
+    package init(directory: String, settingAside: Bool = true) throws(KeychainError) {
         daemonLock = try translating { () throws(SystemError) in
             try PrivateDirectory(directory).lock()
         }
@@ -30,12 +30,12 @@ public final class IdleKeychain {
     }
 
     /// The file that a clear master key is in.
-    public var keyFile: String { folder.key }
+    package var keyFile: String { folder.key }
 
     /// The master key of the file; nil: there is no file.
     ///
     /// - Throws: `notAvailable` for a key that can't be read, or that isn't this keychain's.
-    public func fileKey() throws(KeychainError) -> SecretBytes? {
+    package func fileKey() throws(KeychainError) -> SecretBytes? {
         guard let key = try MasterKey.find(in: folder, credentials: nil) else { return nil }
         try check(key.secret)
         return key.secret
@@ -56,7 +56,7 @@ public final class IdleKeychain {
     ///
     /// - Throws: `duplicate` when there is a key, `notAvailable` when one is missing: what was
     ///   written with it could never be read with another.
-    public func freshKey() throws(KeychainError) -> SecretBytes {
+    package func freshKey() throws(KeychainError) -> SecretBytes {
         guard try fileKey() == nil else {
             throw KeychainError(.duplicate, "There is a master key in \(folder.key) already.")
         }
@@ -72,7 +72,7 @@ public final class IdleKeychain {
     /// - Returns: What people tell the key apart by.
     /// - Throws: `parameter` when it is tied to another.
     @discardableResult
-    public func tie(to secret: SecretBytes) throws(KeychainError) -> String {
+    package func tie(to secret: SecretBytes) throws(KeychainError) -> String {
         let ring = try ring(secret)
         if try KeychainStore.verifier(of: database) == nil {
             try KeychainStore.begin(ring, database)
@@ -83,7 +83,7 @@ public final class IdleKeychain {
     /// Puts a master key into the file, on the disk; what was there is kept beside it.
     ///
     /// - Throws: `parameter` for the recovery key of another keychain.
-    public func writeKeyFile(_ secret: SecretBytes) throws(KeychainError) {
+    package func writeKeyFile(_ secret: SecretBytes) throws(KeychainError) {
         _ = try ring(secret)
         _ = try secret.use { bytes throws(KeychainError) in
             try MasterKey.write(bytes, in: folder)
@@ -93,7 +93,7 @@ public final class IdleKeychain {
     /// Removes the file of the master key, which has to be somewhere else by now.
     ///
     /// - Throws: `notAvailable` when it can't be removed.
-    public func removeKeyFile(of secret: SecretBytes) throws(KeychainError) {
+    package func removeKeyFile(of secret: SecretBytes) throws(KeychainError) {
         try MasterKey.remove(secret, in: folder)
     }
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The keychain on a thread of its own: a slow disk, or deriving a key from a password, delays
 /// the one answer that waits for it, never the bus.
-public actor Keychain {
+package actor Keychain {
     private let thread: SerialThread
     private let open: @Sendable () throws(KeychainError) -> KeychainStore
     private let isThere: @Sendable () -> Bool
@@ -12,8 +12,7 @@ public actor Keychain {
     private var itemLimit: Int?
     private let aside = Mutex<String?>(nil)
 
-    /// The thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         thread.asUnownedSerialExecutor()
     }
 
@@ -21,7 +20,7 @@ public actor Keychain {
     ///
     /// `isThere` says whether there is one to open; else opening makes it.
     /// - Throws: `notAvailable` when no thread can be had.
-    public init(
+    package init(
         opening open: @escaping @Sendable () throws(KeychainError) -> KeychainStore,
         isThere: @escaping @Sendable () -> Bool = { true }
     ) throws(KeychainError) {
@@ -38,7 +37,7 @@ public actor Keychain {
     /// Makes calls on the keychain, one caller after the other.
     ///
     /// - Throws: what the body throws.
-    public func run<Result: Sendable>(
+    package func run<Result: Sendable>(
         _ body: @Sendable (KeychainStore) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         try body(opened())
@@ -47,7 +46,7 @@ public actor Keychain {
     /// The items that a query finds; see ``KeychainStore/search(_:skipsAuthenticated:caller:)``.
     ///
     /// What else is called meanwhile comes in between: a user may have more than a gigabyte.
-    public func search(
+    package func search(
         _ query: Query,
         skipsAuthenticated: Bool = false,
         caller: Caller
@@ -55,7 +54,7 @@ public actor Keychain {
         var search = ItemSearch(query, skipsAuthenticated: skipsAuthenticated, caller: caller)
         while try !opened().goOn(with: &search) {
             guard !Task.isCancelled else {
-                throw KeychainError(.notAvailable, "Nobody waits for what is found.")
+                throw KeychainError(.notAvailable, "The caller has left.")
             }
             await Task.yield()
         }
@@ -63,7 +62,7 @@ public actor Keychain {
     }
 
     /// Where a damaged database was put when this one was opened; nil: there was none.
-    public nonisolated var setAside: String? { aside.withLock { $0 } }
+    package nonisolated var setAside: String? { aside.withLock { $0 } }
 
     private func opened() throws(KeychainError) -> KeychainStore {
         if let store { return store }
@@ -78,20 +77,20 @@ public actor Keychain {
     ///
     /// - Returns: What the body returns; nil: there is no keychain yet.
     /// - Throws: what the body throws.
-    public func runIfThere<Result: Sendable>(
+    package func runIfThere<Result: Sendable>(
         _ body: @Sendable (KeychainStore) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result? {
         store != nil || isThere() ? try run(body) : nil
     }
 
     /// Sets how many items a user may have from now on; existing items stay.
-    public func limitItems(to count: Int) {
+    package func limitItems(to count: Int) {
         itemLimit = count
         store?.itemLimit = count
     }
 
     /// Closes the files; the next call opens them again.
-    public func close() {
+    package func close() {
         store = nil
     }
 }

@@ -1,44 +1,39 @@
-public import AuthEngine
+package import AuthEngine
 import Linux
 import SQLite
 
 /// Why the keychain refuses.
-public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What kind of refusal; the names are those of the wire.
-    public struct Code: RawRepresentable, Hashable, Sendable {
-        /// A word in camel case.
-        public let rawValue: String
+    package struct Code: RawRepresentable, Hashable, Sendable {
+        package let rawValue: String
 
         /// A kind of refusal by its word.
-        public init(rawValue: String) {
+        package init(rawValue: String) {
             self.rawValue = rawValue
         }
 
         /// An item with this primary key exists.
-        public static let duplicate = Code(rawValue: "duplicate")
+        package static let duplicate = Code(rawValue: "duplicate")
         /// There is no such item, or there is none any more.
-        public static let notFound = Code(rawValue: "notFound")
+        package static let notFound = Code(rawValue: "notFound")
         /// Not authorized, or a wrong application password.
-        public static let authFailed = Code(rawValue: "authFailed")
+        package static let authFailed = Code(rawValue: "authFailed")
         /// What was asked for makes no sense.
-        public static let parameter = Code(rawValue: "parameter")
+        package static let parameter = Code(rawValue: "parameter")
         /// The file is not what was written, or data doesn't decrypt.
-        public static let decode = Code(rawValue: "decode")
-        /// The keychain can't be used now.
-        public static let notAvailable = Code(rawValue: "notAvailable")
-        /// Too large or too many.
-        public static let limitsExceeded = Code(rawValue: "limitsExceeded")
+        package static let decode = Code(rawValue: "decode")
+        package static let notAvailable = Code(rawValue: "notAvailable")
+        package static let limitsExceeded = Code(rawValue: "limitsExceeded")
     }
 
-    /// What kind of refusal.
-    public let code: Code
+    package let code: Code
     /// One sentence for people, with what they can do.
-    public let message: String
+    package let message: String
     /// Whether the right master key is what is missing.
-    public let needsMasterKey: Bool
+    package let needsMasterKey: Bool
 
-    /// The sentence.
-    public var description: String { message }
+    package var description: String { message }
 
     init(_ code: Code, _ message: String, needsMasterKey: Bool = false) {
         self.code = code
@@ -55,7 +50,7 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// An access control whose parts can't be combined.
-    public init(_ refusal: AccessControl.Refusal) {
+    package init(_ refusal: AccessControl.Refusal) {
         self.init(.parameter, refusal.description)
     }
 

@@ -1,6 +1,6 @@
-public import AuthEngine
+package import AuthEngine
 import Linux
-public import Sealing
+package import Sealing
 
 /// Items: what an app stores and gets back.
 extension KeychainStore {
@@ -14,7 +14,7 @@ extension KeychainStore {
     /// - Throws: `duplicate`; `notFound` for `replaced`; `parameter` for a key without
     ///   `isKeyMaterial`, or a missing password; `notAvailable` for `biometryCurrentSet`
     ///   without an enrolment; `limitsExceeded`; `decode`.
-    public func add(
+    package func add(
         _ attributes: Attributes,
         secret: SecretBytes,
         accessControl: AccessControl,
@@ -50,17 +50,17 @@ extension KeychainStore {
     }
 
     /// Whether a text has the form of an item's identifier.
-    public static func isIdentifier(_ text: String) -> Bool { ItemID(text) != nil }
+    package static func isIdentifier(_ text: String) -> Bool { ItemID(text) != nil }
 
     /// One item.
     ///
     /// - Throws: `notFound`, `decode`.
-    public func item(_ id: String, caller: Caller) throws(KeychainError) -> Item {
+    package func item(_ id: String, caller: Caller) throws(KeychainError) -> Item {
         try open(id, caller: caller).item
     }
 
     /// What protects those of some items that are there and can be read.
-    public func accessControls(
+    package func accessControls(
         of ids: some Sequence<String>,
         caller: Caller
     ) throws(KeychainError) -> [AccessControl] {
@@ -72,7 +72,7 @@ extension KeychainStore {
     ///
     /// - Throws: `notFound`; `parameter` for a key, whose secret never leaves; `authFailed` for an
     ///   authorization for something else, or a wrong application password; `decode`.
-    public func secret(
+    package func secret(
         of id: String,
         authorization: AccessGrant,
         password: SecretBytes?,
@@ -89,7 +89,7 @@ extension KeychainStore {
     /// Whether an application password is the item's; the secret isn't returned.
     ///
     /// - Throws: `authFailed` when it isn't; `notFound`, `decode`.
-    public func check(
+    package func check(
         password: SecretBytes,
         of id: String,
         caller: Caller
@@ -101,7 +101,7 @@ extension KeychainStore {
     /// Changes attributes; those that are not given stay.
     ///
     /// - Throws: `notFound`, `duplicate`, `parameter`, `limitsExceeded`, `decode`.
-    public func update(
+    package func update(
         _ id: String,
         _ changes: [String: AttributeValue],
         caller: Caller,
@@ -126,7 +126,7 @@ extension KeychainStore {
     /// whoever knows that. An item that has none takes any.
     /// - Throws: `notFound`, `parameter` for a key, `authFailed` for a wrong application password,
     ///   `duplicate`, `limitsExceeded`, `decode`.
-    public func setSecret(
+    package func setSecret(
         of id: String,
         to secret: SecretBytes,
         _ changes: [String: AttributeValue] = [:],
@@ -160,7 +160,7 @@ extension KeychainStore {
     ///
     /// An item that was changed in the file can be deleted, by a caller who is not confined.
     /// - Throws: `decode`.
-    public func delete(
+    package func delete(
         _ ids: some Sequence<String>,
         caller: Caller
     ) throws(KeychainError) -> [String] {
@@ -190,7 +190,7 @@ extension KeychainStore {
     ///
     /// - Returns: Their ids.
     /// - Throws: `decode`; `notAvailable` when it can't be written.
-    public func passcodeRemoved(uid: UInt32) throws(KeychainError) -> [String] {
+    package func passcodeRemoved(uid: UInt32) throws(KeychainError) -> [String] {
         try delete(of: uid, with: ring.index(of: uid).needingPasscode) { _ in true }
     }
 
@@ -199,7 +199,7 @@ extension KeychainStore {
     /// Every call does it first; the service does it as well when the enrolment changes. What a
     /// full disk prevents is retried by the next call, and such items are hidden meanwhile. Items
     /// of an enrolment that isn't known any more are hidden too: its files may come back.
-    public func settle(_ caller: Caller) {
+    package func settle(_ caller: Caller) {
         guard let enrolment = caller.enrolment, settled[caller.uid] != enrolment else { return }
         do throws(KeychainError) {
             try delete(of: caller.uid, with: ring.index(of: caller.uid).enrolled) {

@@ -1,17 +1,17 @@
-public import AuthEngine
-public import Sealing
+package import AuthEngine
+package import Sealing
 
 /// Keys: made here, used here.
 extension KeychainStore {
     /// The longest data that a call with a key takes, in bytes.
-    public static let dataLimit = secretLimit + PrivateKey.overhead
+    package static let dataLimit = secretLimit + PrivateKey.overhead
 
     /// Makes a P-256 key; the result is its id and its X9.63 point, uncompressed.
     ///
     /// An empty `klbl` becomes the SHA-1 of that point, so that no two keys have the same.
     ///
     /// - Throws: as `add`; `parameter` for another class than `keys`.
-    public func createKey(
+    package func createKey(
         _ attributes: Attributes,
         accessControl: AccessControl,
         password: SecretBytes?,
@@ -43,7 +43,7 @@ extension KeychainStore {
     ///
     /// - Throws: `parameter` for an item that is no key, or a digest that hasn't 32 bytes;
     ///   `notFound`, `authFailed`, `decode` as `secret`.
-    public func sign(
+    package func sign(
         _ data: [UInt8],
         with id: String,
         _ algorithm: SignatureAlgorithm,
@@ -59,7 +59,7 @@ extension KeychainStore {
     /// Decrypts ECIES, cofactor, X9.63 SHA-256, AES-GCM with a variable IV.
     ///
     /// - Throws: `decode` for data that doesn't decrypt; else as `sign`.
-    public func decrypt(
+    package func decrypt(
         _ data: [UInt8],
         with id: String,
         authorization: AccessGrant,
@@ -74,7 +74,7 @@ extension KeychainStore {
     /// Agrees on a secret with the X9.63 point of another key.
     ///
     /// - Throws: `parameter` for what is no point of P-256, or a size out of range; else as `sign`.
-    public func exchange(
+    package func exchange(
         _ point: [UInt8],
         with id: String,
         _ algorithm: ExchangeAlgorithm,
@@ -104,7 +104,7 @@ extension KeychainStore {
 /// What is wrong with a call whatever its key is: nobody has to be asked for that key.
 extension KeychainStore {
     /// - Throws: `parameter` for a digest that hasn't 32 bytes.
-    public static func checkSigning(
+    package static func checkSigning(
         _ data: [UInt8],
         _ algorithm: SignatureAlgorithm
     ) throws(KeychainError) {
@@ -114,7 +114,7 @@ extension KeychainStore {
     }
 
     /// - Throws: `decode` for data that is too short, `limitsExceeded` for data that is too long.
-    public static func checkDecryption(_ data: [UInt8]) throws(KeychainError) {
+    package static func checkDecryption(_ data: [UInt8]) throws(KeychainError) {
         guard data.count <= dataLimit else {
             throw KeychainError(.limitsExceeded, "The data has more than \(dataLimit) bytes.")
         }
@@ -122,7 +122,7 @@ extension KeychainStore {
     }
 
     /// - Throws: `parameter` for what is as long as no point, or a size out of range.
-    public static func checkExchange(
+    package static func checkExchange(
         _ point: [UInt8],
         _ algorithm: ExchangeAlgorithm
     ) throws(KeychainError) {

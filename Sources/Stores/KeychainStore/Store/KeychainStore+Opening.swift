@@ -1,7 +1,7 @@
 import Glibc
 import Linux
 import SQLite
-public import Sealing
+package import Sealing
 
 /// What opening takes.
 extension KeychainStore {
@@ -11,7 +11,7 @@ extension KeychainStore {
     )
 
     /// Whether a state directory has a keychain; nothing is created or opened.
-    public static func isThere(in directory: String) -> Bool {
+    package static func isThere(in directory: String) -> Bool {
         access(path(in: directory) + "/" + databaseName, F_OK) == 0
     }
 
@@ -176,7 +176,7 @@ extension KeychainStore {
     ///   was written with, which nobody can look up while the service runs.
     /// - Throws: `notAvailable` when there is no key, none that can be read, or that of another
     ///   keychain.
-    public static func recoveryKey(
+    package static func recoveryKey(
         directory: String,
         credentials: String?
     ) throws(KeychainError) -> (text: String, doubt: KeychainError?) {
@@ -194,7 +194,7 @@ extension KeychainStore {
     /// A master key as the text of its recovery key, compared with the keychain of a directory.
     ///
     /// - Throws: `notAvailable` for bytes that are no master key, or that of another keychain.
-    public static func recoveryKey(
+    package static func recoveryKey(
         of secret: SecretBytes,
         directory: String
     ) throws(KeychainError) -> (text: String, doubt: KeychainError?) {
@@ -212,7 +212,7 @@ extension KeychainStore {
         _ secret: SecretBytes,
         _ directory: String
     ) throws(KeychainError) -> KeychainError? {
-        let nothing = KeychainError(.notFound, "Nothing was stored with it yet.")
+        let nothing = KeychainError(.notFound, "It has no items yet.")
         guard isThere(in: directory) else { return nothing }
         let keychain: IdleKeychain
         do throws(KeychainError) {
@@ -231,7 +231,7 @@ extension KeychainStore {
     /// - Throws: `parameter` for a text that isn't one, or the key of another keychain;
     ///   `notAvailable` when the keychain is open: the service has to be stopped first.
     @discardableResult
-    public static func restore(
+    package static func restore(
         _ text: String,
         directory: String
     ) throws(KeychainError) -> String? {

@@ -79,7 +79,7 @@ extension KeychainStore {
     ///
     /// An item that was changed in the file is left out, unless that leaves nothing.
     /// - Throws: `decode`; `limitsExceeded` when they come to more than ``answerLimit``.
-    public func search(
+    package func search(
         _ query: Query,
         skipsAuthenticated: Bool = false,
         caller: Caller

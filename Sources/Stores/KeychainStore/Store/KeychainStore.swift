@@ -9,13 +9,13 @@ import Sealing
 /// it: what was edited, copied, swapped or rolled back in the file is refused with `decode`.
 ///
 /// Source: L17, L18.
-public final class KeychainStore {
+package final class KeychainStore {
     let database: Database
     let ring: KeyRing
     var itemLimit: Int
     private let anchor: Anchor
     /// Whether an earlier database was damaged or lost, at this start or before.
-    public let isLost: Bool
+    package let isLost: Bool
     private(set) var root: LedgerRoot
     /// The ledgers that were read and verified.
     private var ledgers: [UInt32: Ledger] = [:]
@@ -23,13 +23,13 @@ public final class KeychainStore {
     var settled: [UInt32: EnrolmentMark] = [:]
 
     /// Where a damaged database was put at this start; nil: there was none.
-    public let setAside: String?
+    package let setAside: String?
 
     /// The largest secret, in bytes.
-    public static let secretLimit = 65_536
+    package static let secretLimit = 65_536
 
     /// The most that one search gives, in bytes: a bus refuses what is far larger.
-    public static let answerLimit = 8 * 1024 * 1024
+    package static let answerLimit = 8 * 1024 * 1024
 
     /// Opens the keychain of a state directory, in a folder of its own, or makes one.
     ///
@@ -40,7 +40,7 @@ public final class KeychainStore {
     /// - Returns: The keychain, which nobody else can have meanwhile.
     /// - Throws: `notAvailable` for a missing or wrong master key, or a file that isn't ours alone;
     ///   `decode` for a database that was tampered with as a whole. Nothing is lost by either.
-    public static func open(
+    package static func open(
         directory: String,
         credentials: String?,
         itemLimit: Int = 20_000
@@ -98,20 +98,20 @@ public final class KeychainStore {
     }
 
     /// What people tell master keys apart by: 8 hexadecimal digits.
-    public var keyName: String { ring.name }
+    package var keyName: String { ring.name }
 
     /// Whether the master key came as systemd's credential; else it is in a file.
-    public var isKeyCredential: Bool { ring.isCredential }
+    package var isKeyCredential: Bool { ring.isCredential }
 
     /// How many items a user has.
     ///
     /// - Throws: `decode`.
-    public func itemCount(of uid: UInt32) throws(KeychainError) -> Int {
+    package func itemCount(of uid: UInt32) throws(KeychainError) -> Int {
         try ledger(of: uid).itemCount
     }
 
     /// The master key as a text that people keep in a safe place.
-    public var recoveryKey: String { ring.recoveryKey }
+    package var recoveryKey: String { ring.recoveryKey }
 
     // MARK: Rows and ledgers
 

@@ -1,14 +1,14 @@
 import AuthEngine
 
 /// What a search looks for: every attribute that is given has to be equal.
-public struct Query: Hashable, Sendable {
+package struct Query: Hashable, Sendable {
     let values: [String: AttributeValue]
 
     /// A query; an empty one finds everything.
     ///
     /// - Throws: `parameter` for an unknown attribute or a wrong type: ignoring it would find the
     ///   wrong items, or none.
-    public init(_ values: [String: AttributeValue]) throws(KeychainError) {
+    package init(_ values: [String: AttributeValue]) throws(KeychainError) {
         var types = Attributes.types
         types["class"] = .text("")
         types["id"] = .text("")
@@ -35,7 +35,6 @@ public struct Query: Hashable, Sendable {
         return id
     }
 
-    /// Whether an item has all of it.
     func matches(_ item: Item) -> Bool {
         let attributes = item.allAttributes
         return values.allSatisfy { name, value in

@@ -1,6 +1,5 @@
 import DBus
 import Foundation
-import Linux
 import LocalAuthBus
 import TestSupport
 

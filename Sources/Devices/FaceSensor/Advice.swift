@@ -1,15 +1,4 @@
-/// What a person can do better, in the contract's words.
-public enum FaceHint: String, Sendable, CaseIterable {
-    case moveCloser = "move-closer"
-    case moveAway = "move-away"
-    case center
-    case tooDark = "too-dark"
-    case tooBright = "too-bright"
-    case holdStill = "hold-still"
-    case lookAtCamera = "look-at-camera"
-    case turnLeft = "turn-left"
-    case turnRight = "turn-right"
-}
+import Contract
 
 /// Judges frames, and debounces the hints to the person.
 struct Advice {
@@ -29,15 +18,15 @@ struct Advice {
 
     private let smallest: Float
     private var last: Sight.Face?
-    private var asked: FaceHint?
+    private var asked: SensorHint?
     private var times = 0
-    private var told: FaceHint?
+    private var told: SensorHint?
     private var sinceTold = 0
 
     init(smallest: Float = Self.smallest) { self.smallest = smallest }
 
     /// What is wrong with a frame that isn't dark; nil: nothing.
-    mutating func fault(of sight: Sight) -> FaceHint? {
+    mutating func fault(of sight: Sight) -> SensorHint? {
         let before = last
         last = sight.count == 1 ? sight.face : nil
         if sight.glare > 0.5 { return .tooBright }
@@ -60,7 +49,7 @@ struct Advice {
     }
 
     /// The hint to tell now, if any; `patience` frames must agree first.
-    mutating func tell(_ hint: FaceHint?, patience: Int = Self.patience) -> FaceHint? {
+    mutating func tell(_ hint: SensorHint?, patience: Int = Self.patience) -> SensorHint? {
         sinceTold += 1
         times = hint == asked ? times + 1 : 1
         asked = hint
