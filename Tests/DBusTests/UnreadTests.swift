@@ -297,6 +297,23 @@ struct UnreadTests {
         }
     }
 
+    @Test("L21: calls that began before their caller stopped reading get no more than its credit")
+    @BusActor
+    func lateAnswers() async throws {
+        try await PrivateBus.run { bus in
+            let all = try Neighbours(bus)
+            try all.call(ExampleService.name, "Hold", path: ExampleService.path.rawValue)
+            try await eventually("its calls") { all.service.held.count == 100 }
+            let size = 256 * 1024
+            Self.answer(all.service.held, bytes: size)
+            try await all.beAnswered()
+            let most = 2 * GuardLimits.unreadOfConnection + size + 100 * 500
+            let left = try await all.unread()
+            #expect(left <= most, "\(left) bytes")
+            #expect(left > GuardLimits.unreadOfConnection, "no attack: \(left) bytes")
+        }
+    }
+
     @Test("L21, L31: a refusal waits until its caller reads, and then comes")
     @BusActor
     func refusals() async throws {
