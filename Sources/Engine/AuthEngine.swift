@@ -80,7 +80,7 @@ package struct AuthEngine: Hashable, Sendable {
         case .fellBack(let id): fellBack(id)
         case .confirmed(let id): confirmed(id)
         case .sensorReady, .sensorBusy, .sensorHinted, .sensorMismatched, .sensorMatched,
-            .sensorEnded, .sensorFailed:
+            .sensorEnded, .templateRemoved, .sensorFailed:
             sensorEvent(event)
         case .passcodeOffered(let id): passcodeOffered(id)
         case .passwordOffered(let id): passwordOffered(id)

@@ -268,7 +268,8 @@ struct Ledger {
 
     private mutating func leave(_ event: Event) {
         switch event {
-        case .sensorMatched(let operation, template: _), .sensorEnded(let operation):
+        case .sensorMatched(let operation, template: _), .sensorEnded(let operation),
+            .templateRemoved(let operation):
             running[operation] = nil
         case .passcodeVerified(let id, _): verifying[id] = nil
         case .interrupted(let session, let interruption):

@@ -176,7 +176,7 @@ extension Life {
         case 0: .sensorReady(operation)
         case 10: .sensorBusy(operation, by: "zoom")
         case 1: .sensorHinted(operation, "hold-still")
-        case 2: .sensorEnded(operation)
+        case 2: chance(80) ? .sensorEnded(operation) : .templateRemoved(operation)
         case 3, 4: .sensorMatched(operation, template: "t")
         default: mismatch(of: operation)
         }

@@ -90,7 +90,8 @@ struct MissBook {
 
     private mutating func follow(_ event: Event, _ effects: [Effect]) {
         switch event {
-        case .sensorMatched(let operation, template: _), .sensorEnded(let operation):
+        case .sensorMatched(let operation, template: _), .sensorEnded(let operation),
+            .templateRemoved(let operation):
             counted[operation] = nil
         default: break
         }

@@ -107,6 +107,19 @@ struct PromptTests {
         #expect(desk.send(.confirmed(id)).isEmpty)
     }
 
+    @Test("L39: A match of a removed template ends its sensor, and the last one says the cause")
+    func templateRemoved() throws {
+        var desk = Desk(.finger, .webcam)
+        let id = desk.evaluate(.biometrics)
+        let finger = try #require(desk.operations.first { $0.sensor == "finger" }).id
+        desk.send(.templateRemoved(finger))
+        #expect(desk.isPending(id))
+        let face = try #require(desk.operations.first { $0.sensor == "webcam" }).id
+        desk.send(.templateRemoved(face))
+        #expect(desk.refusal(id) == .systemCancel)
+        #expect(desk.message(id).hasPrefix("The fingerprint or face that matched was removed"))
+    }
+
     @Test("R25: A match after its deadline does not count, even if nobody noticed the deadline")
     func lateMatch() {
         var desk = Desk(.finger)
@@ -139,7 +152,7 @@ struct PromptTests {
             after += desk.send(.sensorMatched(operation, template: "x"))
             let refused = desk.send(.sensorMismatched(operation, attempt: 1))
             #expect(refused == [.answerMismatch(operation, attempt: 1, .refused)])
-            after += desk.send(.sensorEnded(operation))
+            after += desk.send(.sensorEnded(operation)) + desk.send(.templateRemoved(operation))
         }
         after += desk.send(.canceled(id)) + desk.send(.fellBack(id)) + desk.send(.confirmed(id))
         after += desk.send(.passcodeOffered(id)) + desk.send(.passcodeVerified(id, .correct))

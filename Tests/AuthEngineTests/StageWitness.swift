@@ -136,7 +136,7 @@ struct StageWitness: Hashable {
                 return
             }
             live[id]?.misses[sensor.type, default: 0] += 1
-        case .sensorEnded(let operation):
+        case .sensorEnded(let operation), .templateRemoved(let operation):
             if let id = owner(of: operation) { live[id]?.running[operation] = nil }
         case .sensorMatched(let operation, template: _):
             guard let id = owner(of: operation), let known = live[id],

@@ -212,7 +212,9 @@ struct Witness: Hashable {
 
     private func ended(by event: Event) -> OperationID? {
         switch event {
-        case .sensorMatched(let operation, template: _), .sensorEnded(let operation): operation
+        case .sensorMatched(let operation, template: _), .sensorEnded(let operation),
+            .templateRemoved(let operation):
+            operation
         default: nil
         }
     }

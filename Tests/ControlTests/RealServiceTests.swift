@@ -194,7 +194,7 @@ import Testing
         #expect(locked.status == 1)
         #expect(try object(locked.output)["code"] as? Int == -8)
         let message = try object(locked.output)["message"] as? String
-        #expect(message?.contains("an administrator asked for it") == true)
+        #expect(message?.contains("An administrator says: “remote”") == true)
         let process = try service.start(["evaluate"], on: pty)
         #expect(pty.shows("Password of"))
         pty.type("\(PAMService.passcode)\n")

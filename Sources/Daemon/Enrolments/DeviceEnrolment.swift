@@ -114,7 +114,7 @@ final class DeviceEnrolment {
         case .ready: tell(.ready, [:])
         case .finished(let template): finish(.success(template))
         case .refused(let error): finish(.failure(error))
-        case .ended: finish(.failure(DBusError(sensor: .sensorDisconnected)))
+        case .ended, .templateRemoved: finish(.failure(DBusError(sensor: .sensorDisconnected)))
         }
     }
 

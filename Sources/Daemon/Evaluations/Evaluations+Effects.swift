@@ -333,7 +333,12 @@ extension Evaluations {
             let (match, plan) = ((sensor, template), (fact, sensor.process.owner))
             onLoop {
                 let found = await self.facts.revalidate(uid, match: match, plan: plan)
-                guard found.isMatchValid else { return self.handle(.sensorEnded(operation)) }
+                guard found.isMatchValid else {
+                    return self.handle(
+                        found.isTemplateRemoved
+                            ? .templateRemoved(operation) : .sensorEnded(operation)
+                    )
+                }
                 self.pending[id]?.match = match
                 self.handle(
                     found.isPlaceKnown
@@ -341,6 +346,9 @@ extension Evaluations {
                         : .revalidationFailed(id, .loginManagerSilent)
                 )
             }
+        case .templateRemoved:
+            looking[operation] = nil
+            handle(.templateRemoved(operation))
         case .refused(let error):
             looking[operation] = nil
             let fault = SensorFault(error)

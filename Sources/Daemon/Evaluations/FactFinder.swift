@@ -103,6 +103,8 @@ struct FactFinder {
         var isPlaceKnown = false
         /// Whether the sensor has the template, and is what the plan rests on.
         var isMatchValid = true
+        /// Whether the template is missing in the sensor's list.
+        var isTemplateRemoved = false
     }
 
     /// Asks every source that a proof rests on, before the proof counts: signals about a lock, a
@@ -129,7 +131,8 @@ struct FactFinder {
             found.isPlaceKnown = await sessions.catchUp(uid)
         }
         // The template may have been removed meanwhile, or the sensor be another by now.
-        found.isMatchValid = sensor.templates.lists(template, of: uid)
+        found.isTemplateRemoved = !sensor.templates.lists(template, of: uid)
+        found.isMatchValid = !found.isTemplateRemoved
         if let plan {
             let isSame = sensor.process.owner == plan.owner && sensor.isUsable
             found.isMatchValid = found.isMatchValid && isSame && sensor.fits(plan.sensor)

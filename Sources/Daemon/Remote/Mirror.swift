@@ -17,8 +17,6 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     private struct Entry {
         var value: Value?
         var askedAt: Instant
-        /// The time of the question that `value` answers.
-        var validAt = Instant(nanoseconds: 0)
         var isFresh = false
         /// Whether a question is under way that no change came after.
         var isAsking = false
@@ -26,6 +24,8 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
 
     private var entries: [Key: Entry] = [:]
     private var waiting: [Key: [CheckedContinuation<Void, Never>]] = [:]
+    /// The keys of changes whose question has not begun.
+    private var noted: Set<Key> = []
     private let lookUps = SharedLookUps<Key, Value?>()
     private let ask: @BusActor (Key) async -> Value?
     private let dropped: @BusActor (Key) -> Void
@@ -66,17 +66,6 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
         await lookUps.share(key) { await self.question(key) }
     }
 
-    /// Returns an answer to a question of the last second, unless a signal made it stale; otherwise
-    /// asks anew.
-    ///
-    /// Under load a signal of a change may take as long.
-    func confirm(_ key: Key) async -> Value? {
-        if let entry = entries[key], entry.isFresh, Instant.now() - entry.validAt < Self.pause {
-            return entry.value
-        }
-        return await revalidate(key)
-    }
-
     /// Waits for a question under way, if no change came since it was sent.
     func join(_ key: Key) async {
         guard entries[key]?.isAsking == true else { return }
@@ -91,15 +80,14 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     }
 
     private func question(_ key: Key) async -> Value? {
-        let now = Instant.now()
+        noted.remove(key)
         keep(key) { entry in
-            entry.askedAt = now
+            entry.askedAt = Instant.now()
             entry.isAsking = true
         }
         let value = await ask(key)
         if let value {
             entries[key]?.value = value
-            entries[key]?.validAt = now
             // A change that came meanwhile may be younger than the answer.
             if entries[key]?.isAsking == true { entries[key]?.isFresh = true }
         } else if !isFresh(key) {
@@ -125,6 +113,7 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     /// Makes an answer stale, and asks anew in the background; changes until then share that.
     func changed(_ key: Key) {
         markStale(key)
+        guard noted.insert(key).inserted else { return }
         onLoop { _ = await self.revalidate(key) }
     }
 

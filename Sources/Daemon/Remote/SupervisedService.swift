@@ -130,7 +130,7 @@ final class SupervisedService {
 
     /// Asks the bus for the owner, as the signal of a change may be lost.
     ///
-    /// - Returns: False when the bus doesn't say.
+    /// - Returns: False when the bus doesn't say, or its answer could not be caught up with.
     @discardableResult func revalidate() async -> Bool {
         do throws(DBusError) {
             let present = try await connection.nameOwner(name)
@@ -138,6 +138,7 @@ final class SupervisedService {
                 ownerChanged(to: present)
             } else if present != owner {
                 await connection.catchUpWithNames()
+                return present == owner
             }
             return true
         } catch {
@@ -198,6 +199,9 @@ final class SupervisedService {
         }
         guard let former = holder else { return }
         let wasReady = state == .ready
+        // The end of an untrusted owner is not a fault of the helper.
+        var isFault = true
+        if starts == .onDemand, case .broken(.untrusted) = state { isFault = false }
         detach()
         if let reason = user?.distrust(of: nil) { return exclude(.untrusted(reason)) }
         user?.ownerLeft()
@@ -207,7 +211,7 @@ final class SupervisedService {
             self.departure = nil
             if isClean, self.isKnown { self.departed = former.name }
             guard self.holder == nil, self.state != .removed else { return }
-            if self.departed == former.name {
+            if self.departed == former.name || !isFault {
                 self.backOff.ended(at: Instant.now(), wasReady: wasReady)
                 self.settle(.asleep)
             } else {
@@ -300,6 +304,11 @@ final class SupervisedService {
 
     /// Does not call the owner until another process, or another trust, replaces it.
     func exclude(_ absence: ServiceAbsence) {
+        if case .untrusted = absence {
+            for subscription in holder?.subscriptions ?? [] { subscription.cancel() }
+            holder?.subscriptions = []
+            holder?.peer = nil
+        }
         user?.lost(absence, because: nil)
         isKnown = false
         settle(.broken(absence))
@@ -320,7 +329,11 @@ final class SupervisedService {
     private func endRest() {
         rest = nil
         arrivals.notifyAll()
-        if starts == .always { onLoop { await self.recover() } }
+        switch starts {
+        case .always: onLoop { await self.recover() }
+        case .never: if owner != nil { startAnew() }
+        case .onDemand: break
+        }
     }
 
     private func recover() async {

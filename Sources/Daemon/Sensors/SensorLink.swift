@@ -50,7 +50,7 @@ final class SensorLink: SensorProcessEvents {
     /// Whether it still is what a plan rests on, as it says when it is asked now.
     func isStill(_ fact: SensorFact) async -> Bool {
         guard let proxy = process.proxy else { return false }
-        return await process.revalidate(proxy, isSecond: true) && fits(fact)
+        return await process.revalidate(proxy) && fits(fact)
     }
 
     /// Whether it is what a plan rests on, by what it said last.

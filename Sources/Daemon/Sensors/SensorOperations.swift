@@ -13,6 +13,8 @@ enum SensorProgress {
     case stage(UInt32, of: Int32)
     /// The last word: a match, or a new template.
     case finished(template: String)
+    /// The last word: a match with a template that was removed meanwhile.
+    case templateRemoved
     /// The last word: why not.
     case refused(DBusError)
     /// The last word: canceled, or nothing is wrong with a sensor that can't be used now.
@@ -48,6 +50,8 @@ final class SensorOperations {
         /// Whether it was said that another program has the device.
         var isBusy = false
         var isCanceled = false
+        /// Whether it matched with a template that was removed meanwhile.
+        var isTemplateRemoved = false
         var overdue: EventSource?
         var task: Task<Void, Never>?
         /// Hints and stages.
@@ -100,6 +104,7 @@ final class SensorOperations {
                 if let known, !self.templates.isUnknown(of: uid) {
                     // It was removed while the sensor looked.
                     guard !known.contains(where: { $0.id == template }) else {
+                        self.operations[number]?.isTemplateRemoved = true
                         throw DBusError(sensor: .sensorCanceled)
                     }
                     if !self.templates.isAnnounced(of: uid) {
@@ -178,6 +183,7 @@ final class SensorOperations {
                 process.complain(nil, of: uid)
                 return .finished(template: template)
             } catch {
+                if operations[number]?.isTemplateRemoved == true { return .templateRemoved }
                 // It was leaving when the question came.
                 if departures < Self.mostDepartures,
                     await process.service.hasDeparted(proxy.destination),

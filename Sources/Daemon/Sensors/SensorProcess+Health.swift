@@ -10,11 +10,11 @@ extension SensorProcess {
 
     /// Asks the sensor how it is; callers share a question.
     func health(_ proxy: Sensor1Proxy) async throws(DBusError) -> Health {
-        guard let answer = await healths.revalidate(proxy.destination) else { throw refusal }
-        return try answer.get()
+        let owner = proxy.destination
+        return try await healths.share(owner) { await self.askHealth(owner) }.get()
     }
 
-    func askHealth(_ owner: String) async -> Result<Health, DBusError> {
+    private func askHealth(_ owner: String) async -> Result<Health, DBusError> {
         let proxy = Sensor1Proxy(service.connection, destination: owner, path: Sensor1.path)
         do throws(DBusError) {
             let health = try await lanes.run(.questions, for: CallBudget.service) {

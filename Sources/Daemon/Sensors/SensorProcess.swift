@@ -43,10 +43,7 @@ final class SensorProcess {
     private var trust = SensorTrust.refused("")
     /// Whether the facts of a connection are fresh.
     private lazy var looks = Mirror<String, Bool> { [weak self] in await self?.look(at: $0) ?? nil }
-    /// The health of connections.
-    lazy var healths = Mirror<String, Result<Health, DBusError>> { [weak self] in
-        await self?.askHealth($0)
-    }
+    let healths = SharedLookUps<String, Result<Health, DBusError>>()
     private lazy var announcer = SensorAnnouncer { [weak self] in self?.events?.changed() }
     private static var count: UInt32 = 0
     private let number: UInt32
@@ -95,14 +92,9 @@ final class SensorProcess {
     ///
     /// A signal of a change may be lost.
     ///
-    /// With `isSecond` answers of the last second count: the same decision has asked before.
-    ///
     /// - Returns: Whether the sensor said so, and is still the same process.
-    func revalidate(_ proxy: Sensor1Proxy, isSecond: Bool = false) async -> Bool {
-        let destination = proxy.destination
-        let isOwner =
-            isSecond ? await looks.confirm(destination) : await looks.revalidate(destination)
-        return isOwner == true && isReady(proxy)
+    func revalidate(_ proxy: Sensor1Proxy) async -> Bool {
+        await looks.revalidate(proxy.destination) == true && isReady(proxy)
     }
 
     private func isReady(_ proxy: Sensor1Proxy) -> Bool {

@@ -63,8 +63,8 @@ extension AuthEngine {
         case .exhausted: finish(id, .refused(.attemptsUsedUp))
         case nil:
             let isCompanion = proving.factors == [.companion]
-            let fault = evaluations[id]?.prompt?.fault
-            finish(id, .refused(isCompanion ? .companionFailed : .sensorsFailed(fault)))
+            let loss = evaluations[id]?.prompt?.loss
+            finish(id, .refused(isCompanion ? .companionFailed : .sensorsFailed(loss)))
         }
     }
 

@@ -49,9 +49,13 @@ extension AuthEngine {
         case .sensorEnded(let operation):
             guard let (id, _) = end(operation) else { return }
             concludeIfIdle(id)
+        case .templateRemoved(let operation):
+            guard let (id, _) = end(operation) else { return }
+            evaluations[id]?.prompt?.loss = .templateRemoved
+            concludeIfIdle(id)
         case .sensorFailed(let operation, let fault):
             guard let (id, sensor) = end(operation) else { return }
-            if sensor.type != .none { evaluations[id]?.prompt?.fault = fault }
+            if sensor.type != .none { evaluations[id]?.prompt?.loss = .fault(fault) }
             tell(id, .sensorFailed(sensor: sensor.name, type: sensor.type, fault))
             concludeIfIdle(id)
         default: break

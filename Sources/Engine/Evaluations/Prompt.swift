@@ -54,8 +54,14 @@ struct Prompt: Hashable, Sendable {
     private(set) var wrongPasscodes = 0
     /// What was seen in this prompt and waits for the passcode; nil: nothing to learn from.
     private var match: Match?
+    /// The end of the last sensor that gave up.
+    enum Loss: Hashable, Sendable {
+        case fault(SensorFault)
+        case templateRemoved
+    }
+
     /// Why the last sensor gave up that did; nil: none has.
-    var fault: SensorFault?
+    var loss: Loss?
     /// Verifications in a row that said nothing.
     private(set) var verifierFailures = 0
 

@@ -36,6 +36,8 @@ package enum Event: Hashable, Sendable {
     case sensorMatched(OperationID, template: String)
     /// The operation ended without either: a fault, a lost sensor, canceled.
     case sensorEnded(OperationID)
+    /// The operation matched with a template that was removed meanwhile.
+    case templateRemoved(OperationID)
     /// The operation ended because of a fault that a person should know of.
     case sensorFailed(OperationID, SensorFault)
 

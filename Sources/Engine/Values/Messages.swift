@@ -90,11 +90,13 @@ extension Refusal {
         "The caller is in no session, and its prompt is not known to be shown at the machine: "
             + "biometric sensors can't be used."
     )
-    static func sensorsFailed(_ fault: SensorFault?) -> Refusal {
-        guard let fault else {
-            return Refusal(.biometryNotAvailable, "The biometric sensors failed.")
+    static func sensorsFailed(_ loss: Prompt.Loss?) -> Refusal {
+        switch loss {
+        case nil: Refusal(.biometryNotAvailable, "The biometric sensors failed.")
+        case .fault(let fault):
+            Refusal(.biometryNotAvailable, "No biometric sensor is left: \(fault.message)")
+        case .templateRemoved: templateRemoved
         }
-        return Refusal(.biometryNotAvailable, "No biometric sensor is left: \(fault.message)")
     }
 
     static let sensorAway = Refusal(

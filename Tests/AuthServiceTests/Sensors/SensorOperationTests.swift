@@ -367,7 +367,6 @@ struct SensorOperationTests {
             try second.appear()
             // Where the service can hear it, it knows of the second one when this returns.
             _ = try await bench.manager(second.connection).version()
-            if handover == .unheard { await pause(.milliseconds(1100)) }
             operation.succeed(template)
             switch handover {
             case .nothing:
