@@ -108,6 +108,19 @@ import Testing
         #expect(state.words == "The service did not take the password. Type it again.")
     }
 
+    @Test("A cause that comes while a secret is checked asks for no other, unless the check failed")
+    func causeWhileChecked() throws {
+        var state = try state(policy: 2)
+        state.submitted(true)
+        state.take(.passcodeRequired(cause: "boot"))
+        #expect(!state.takesSecret)
+        state.take(.passcodeRequired(cause: "verifier-failed"))
+        #expect(state.takesSecret)
+        state.submitted(true)
+        state.take(.passcodeRejected(attemptsLeft: 2))
+        #expect(state.takesSecret)
+    }
+
     @Test("L22: the password of an item is another secret")
     func applicationPassword() throws {
         var state = try state(policy: 2)

@@ -83,8 +83,10 @@ import Sealing
     /// - Throws: InvalidArgs for a `passcode-key` that is no key.
     func take(_ progress: PromptProgress, _ detail: [String: Variant]) throws(DBusError) {
         switch progress {
-        case .passcodeRequired:
+        case .passcodeRequired(let cause, _):
             passcodeKey = try Self.passcodeKey(in: detail) ?? passcodeKey
+            // A password that is being checked still gets its verdict.
+            if isChecking, !asksApplicationPassword, !PromptState.asksAnew(cause) { return }
             asksApplicationPassword = false
         case .applicationPasswordRequired: asksApplicationPassword = true
         case .passcodeRejected, .passcodeDelayed, .success: break

@@ -40,6 +40,8 @@ public struct PromptState: Hashable, Sendable {
     public private(set) var takesSecret: Bool
     /// Whether the secret is the app's own password.
     public private(set) var asksApplicationPassword: Bool
+    /// Whether a secret was sent and its verdict has not come.
+    private var isChecking = false
     /// Whether the fallback is on offer.
     public private(set) var canFallBack = false
     /// Whether a match waits to be confirmed.
@@ -84,14 +86,19 @@ public struct PromptState: Hashable, Sendable {
             canConfirm = true
             mood = .recognized
         case .passcodeRequired(let cause, _):
-            ask(forApplicationPassword: false)
-            // These two are about the password alone: sensors look on.
-            if !["verifier-failed", "delay-over"].contains(cause) { sensors = [] }
+            let isAskedAnew = Self.asksAnew(cause)
+            // These causes are about the password alone: sensors look on.
+            if !isAskedAnew { sensors = [] }
             mood = .asking
+            // A password that is being checked still gets its verdict.
+            guard isAskedAnew || asksApplicationPassword || !isChecking else { break }
+            ask(forApplicationPassword: false)
         case .passcodeRejected(let left):
+            isChecking = false
             mood = .failed
             takesSecret = left > 0
         case .passcodeDelayed:
+            isChecking = false
             mood = .failed
             takesSecret = false
         case .applicationPasswordRequired:
@@ -99,7 +106,7 @@ public struct PromptState: Hashable, Sendable {
             sensors = []
             mood = .asking
         case .secretRefused:
-            (mood, takesSecret) = (.failed, true)
+            (mood, takesSecret, isChecking) = (.failed, true, false)
         case .success:
             mood = .recognized
             takesSecret = false
@@ -110,7 +117,7 @@ public struct PromptState: Hashable, Sendable {
     /// A secret was sent, or could not be.
     public mutating func submitted(_ isSent: Bool) {
         guard isSent else { return take(.secretRefused) }
-        (mood, takesSecret) = (.asking, false)
+        (mood, takesSecret, isChecking) = (.asking, false, true)
         news = localized("Checking …")
     }
 
@@ -133,6 +140,11 @@ public struct PromptState: Hashable, Sendable {
             }
     }
 
+    /// Whether a cause of `passcode-required` asks for another password: the last one got no verdict.
+    static func asksAnew(_ cause: String) -> Bool {
+        ["verifier-failed", "delay-over"].contains(cause)
+    }
+
     private mutating func mark(_ type: UInt32, isReady: Bool, isInUse: String? = nil) {
         mood = .asking
         guard let index = sensors.firstIndex(where: { $0.biometryType == type }) else { return }
@@ -141,7 +153,7 @@ public struct PromptState: Hashable, Sendable {
     }
 
     private mutating func ask(forApplicationPassword isForApplication: Bool) {
-        (showsSecret, takesSecret) = (true, true)
+        (showsSecret, takesSecret, isChecking) = (true, true, false)
         asksApplicationPassword = isForApplication
         (canConfirm, canFallBack) = (false, false)
     }

@@ -115,6 +115,23 @@ struct SupervisedServiceTests {
         }
     }
 
+    @Test("L31: An untrusted owner that leaves does not delay the start of the helper")
+    func stranger() async throws {
+        try await Self.run(starts: .onDemand) { bus, service, user, _ in
+            user.distrust = "No."
+            for _ in 0..<3 {
+                let stranger = try bus.connect()
+                try stranger.requestName(Self.name)
+                try await eventually("a refusal") { service.state == .broken(.untrusted("No.")) }
+                stranger.close()
+                try await eventually("its end") { service.state == .asleep }
+            }
+            user.distrust = nil
+            let helper = try await Self.helper(bus, of: service)
+            #expect(await service.currentOwner() == helper.uniqueName)
+        }
+    }
+
     @Test("L20: An owner that left unheard is gone once the bus is asked")
     func unheard() async throws {
         try await Self.run(starts: .onDemand) { bus, service, _, _ in
