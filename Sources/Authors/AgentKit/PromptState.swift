@@ -140,7 +140,8 @@ public struct PromptState: Hashable, Sendable {
             }
     }
 
-    /// Whether a cause of `passcode-required` asks for another password: the last one got no verdict.
+    /// Whether a cause of `passcode-required` asks for another password, as the last one got no
+    /// verdict.
     static func asksAnew(_ cause: String) -> Bool {
         ["verifier-failed", "delay-over"].contains(cause)
     }
