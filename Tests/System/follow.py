@@ -63,6 +63,8 @@ class Shell:
                 # A question that is drawn again, below its cause, has its answer.
                 if answers:
                     self.type(answers.pop(0))
+                elif not answered:
+                    raise SystemExit(f"follow: nobody said that it asks: {text}")
                 answered = question.end()
 
 
