@@ -131,11 +131,13 @@ struct FactFinder {
             found.isPlaceKnown = await sessions.catchUp(uid)
         }
         // The template may have been removed meanwhile, or the sensor be another by now.
-        found.isTemplateRemoved = !sensor.templates.lists(template, of: uid)
-        found.isMatchValid = !found.isTemplateRemoved
+        let isListed = sensor.templates.lists(template, of: uid)
+        found.isMatchValid = isListed
         if let plan {
             let isSame = sensor.process.owner == plan.owner && sensor.isUsable
-            found.isMatchValid = found.isMatchValid && isSame && sensor.fits(plan.sensor)
+            found.isMatchValid = isListed && isSame && sensor.fits(plan.sensor)
+            // Only a list of the same sensor says that.
+            found.isTemplateRemoved = isSame && !isListed && !sensor.templates.isUnknown(of: uid)
         }
         return found
     }
