@@ -22,6 +22,8 @@ enum PasscodeState: Equatable, Sendable {
 final class PasscodeVerifier {
     /// Time limit of the question whether a passcode is set.
     static let patience = Duration.seconds(10)
+    /// Time limit of a call that needs no person, which is answered within 3 s.
+    private static let longestWait = Duration.milliseconds(2500)
     /// Longer than it takes until a check has its turn and PAM its deadline.
     var longestVerify = Duration.seconds(100)
 
@@ -116,9 +118,23 @@ final class PasscodeVerifier {
 
     private var stamp: FileStamp? { shadowFile.flatMap { FileStamp(of: $0) } }
 
-    /// Returns the cached answer, or asks; callers share a question.
+    /// Returns the cached answer, or asks; unknown while a verifier hangs (L31).
     func findOut(_ uid: UInt32) async -> PasscodeFact {
         if let told = told(of: uid) { return told }
+        // A start has a time limit of its own (L26).
+        guard owner != nil else { return await answer(uid) }
+        var fact: PasscodeFact?
+        let answered = ConditionVariable()
+        onLoop {
+            fact = await self.answer(uid)
+            answered.notifyAll()
+        }
+        _ = await answered.wait(atMost: Self.longestWait) { fact != nil }
+        return fact ?? .unknown
+    }
+
+    /// Callers share a question.
+    private func answer(_ uid: UInt32) async -> PasscodeFact {
         await answers.join(uid)
         if let told = told(of: uid) { return told }
         return await passcode(of: uid)

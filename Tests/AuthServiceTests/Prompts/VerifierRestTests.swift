@@ -88,4 +88,20 @@ struct VerifierRestTests {
             #expect(bench.verifier.verified.seen.count == 2)
         }
     }
+    @Test("L31: CanEvaluate is answered before a verifier that hangs is given up")
+    @BusActor
+    func hangs() async throws {
+        try await ServiceBench.run { bench in
+            let person = try await bench.person()
+            bench.verifier.isHeld = true
+            bench.verifier.tellChange()
+            let start = ContinuousClock.now
+            #expect(try await bench.canEvaluate(2, as: person.connection).code == -5)
+            #expect(ContinuousClock.now - start < PasscodeVerifier.patience)
+            bench.verifier.isHeld = false
+            try await eventually("a passcode", within: .seconds(20)) {
+                try await bench.canEvaluate(2, as: person.connection).code == 0
+            }
+        }
+    }
 }
