@@ -10,16 +10,15 @@ final class SensorTemplates {
     /// The most users of whom something is kept.
     private static let limit = 1024
 
-    /// Each user's templates, as last listed.
-    private var lists: [UInt32: [Template]] = [:]
-    /// The connections that listed them.
-    private var listers: [UInt32: String] = [:]
+    private struct Listing {
+        var templates: [Template]
+        /// The connection that listed them.
+        let lister: String?
+    }
+
+    private lazy var lists = Mirror<UInt32, Listing> { [unowned self] uid in await ask(uid) }
     /// Users whose templates it did not list when it was asked last, or could not be asked for.
     private var unanswered: Set<UInt32> = []
-    /// The numbers of what it last said of users: that their templates changed, which no list of
-    /// them answers yet.
-    private var announced: [UInt32: UInt64] = [:]
-    private var changes: UInt64 = 0
     /// Users whose templates it did not list because it was busy.
     private var busy: Set<UInt32> = []
     /// Templates that an enrolment made which was refused nevertheless: until they are removed they
@@ -41,11 +40,11 @@ final class SensorTemplates {
     }
 
     /// A user's templates as last listed; nil: the sensor has not said.
-    subscript(_ uid: UInt32) -> [Template]? { lists[uid] }
+    subscript(_ uid: UInt32) -> [Template]? { lists.last(uid)?.templates }
 
     /// Whether the list is from before the sensor fell asleep: what changed since, it can't tell.
     func isFromBefore(of uid: UInt32) -> Bool {
-        lists[uid] != nil && listers[uid] != process.owner
+        lists.last(uid).map { $0.lister != process.owner } ?? false
     }
 
     /// Whether what a user has could not be found out: it may be anything by now.
@@ -57,29 +56,31 @@ final class SensorTemplates {
     /// Whether it could not say what a user has for being busy, which ends by itself.
     func isBusy(of uid: UInt32) -> Bool { busy.contains(uid) && process.isUsable }
 
-    func forget() {
-        (lists, listers, announced) = ([:], [:], [:])
-    }
+    func forget() { lists.removeAll() }
 
     /// Nothing stands that was listed for a user before.
-    func forget(_ uid: UInt32) {
-        lists[uid] = nil
-    }
+    func forget(_ uid: UInt32) { lists.forget(uid) }
 
     /// What a user has can't be found out: nothing is known of it until there is an answer (L11b).
     func doubt(_ uid: UInt32) {
-        lists[uid] = nil
+        lists.forget(uid)
         if unanswered.count <= Self.limit { unanswered.insert(uid) }
     }
 
     /// Asks for a user's templates; nil when the sensor can't say.
     func list(of uid: UInt32) async -> [Template]? {
-        let asked = unwanted[uid] ?? []
-        let before = announced[uid]
-        guard var list = await ask(uid) else {
+        guard let listing = await lists.revalidate(uid) else {
             doubt(uid)
             return nil
         }
+        unanswered.remove(uid)
+        busy.remove(uid)
+        return listing.templates
+    }
+
+    private func ask(_ uid: UInt32) async -> Listing? {
+        let asked = unwanted[uid] ?? []
+        guard var list = await answer(uid) else { return nil }
         // What it lists no more is gone; another one may have that id later.
         for id in asked where !list.contains(where: { $0.id == id }) { accept(id, of: uid) }
         // It may be from before what was removed meanwhile.
@@ -88,27 +89,20 @@ final class SensorTemplates {
             list.removeAll { unwanted.contains($0.id) }
             onLoop { await self.removeUnwanted(of: uid) }
         }
-        if lists.count > Self.limit { forget() }
-        lists[uid] = list
-        // What it said meanwhile may be younger than the list.
-        if announced[uid] == before { announced[uid] = nil }
-        listers[uid] = process.owner
-        unanswered.remove(uid)
-        busy.remove(uid)
-        return list
+        return Listing(templates: list, lister: process.owner)
     }
 
     /// One that was leaving when the question came is woken and asked once more.
-    private func ask(_ uid: UInt32) async -> [Template]? {
+    private func answer(_ uid: UInt32) async -> [Template]? {
         guard let proxy = await process.awakeToList() else { return nil }
-        if let list = await ask(uid, proxy) { return list }
+        if let list = await answer(uid, proxy) { return list }
         guard await process.service.hasDeparted(proxy.destination),
             let next = await process.awakeToList()
         else { return nil }
-        return await ask(uid, next)
+        return await answer(uid, next)
     }
 
-    private func ask(_ uid: UInt32, _ proxy: Sensor1Proxy) async -> [Template]? {
+    private func answer(_ uid: UInt32, _ proxy: Sensor1Proxy) async -> [Template]? {
         let isSame = { self.process.owner == proxy.destination }
         // What is known of its strength, and of whether it is there, is to be as young as the list.
         var isSaid = false
@@ -152,29 +146,25 @@ final class SensorTemplates {
 
     /// Whether this process of the sensor has said of somebody else what they have.
     private func listsOthers(than uid: UInt32) -> Bool {
-        lists.keys.contains { $0 != uid && listers[$0] == process.owner }
+        lists.contains { $0 != uid && $1.lister == process.owner }
     }
 
     /// The sensor says that a user's templates changed: no list is as young as that.
-    func changed(of uid: UInt32) {
-        if announced.count > Self.limit { forget() }
-        changes += 1
-        announced[uid] = changes
-    }
+    func changed(of uid: UInt32) { lists.markStale(uid) }
 
     /// Whether what a user has may be another thing than what was listed last.
-    func isAnnounced(of uid: UInt32) -> Bool { announced[uid] != nil }
+    func isStale(of uid: UInt32) -> Bool { lists.last(uid) != nil && !lists.isFresh(uid) }
 
     /// Whether a user has a template by the last list, and nothing was announced since.
     func lists(_ id: String, of uid: UInt32) -> Bool {
-        !isAnnounced(of: uid) && lists[uid]?.contains { $0.id == id } == true
+        lists.cached(uid)?.templates.contains { $0.id == id } == true
     }
 
     /// Whether a user has a template; it is asked for when the last list does not say so, and again
     /// when a change was announced meanwhile.
     func contains(_ id: String, of uid: UInt32) async -> Bool {
         if !lists(id, of: uid) { await listAnew(uid) }
-        if isAnnounced(of: uid) { await listAnew(uid) }
+        if isStale(of: uid) { await listAnew(uid) }
         return lists(id, of: uid)
     }
 
@@ -225,7 +215,7 @@ final class SensorTemplates {
     func discard(_ id: String, of uid: UInt32) -> Task<Void, Never> {
         unwanted[uid, default: []].insert(id)
         pauses[uid] = nil
-        lists[uid]?.removeAll { $0.id == id }
+        lists.change(uid) { $0.templates.removeAll { $0.id == id } }
         return onLoop {
             await self.removeUnwanted(of: uid)
             await self.listAnew(uid)
@@ -321,7 +311,7 @@ final class SensorTemplates {
             list.allSatisfy({ Self.isIdentifier($0.id) })
         else { throw DBusError(sensor: .sensorFailed) }
         return
-            list.filter { entry in lists[uid]?.contains { $0.id == entry.template } == true }
+            list.filter { entry in self[uid]?.contains { $0.id == entry.template } == true }
             .map { LearnedEntry(id: $0.id, template: $0.template, learned: Self.date($0.learned)) }
     }
 

@@ -54,6 +54,11 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     /// Returns the last answer if it is fresh.
     func cached(_ key: Key) -> Value? { isFresh(key) ? last(key) : nil }
 
+    /// Whether some answer, fresh or stale, is such a one.
+    func contains(where isMatch: (Key, Value) -> Bool) -> Bool {
+        entries.contains { key, entry in entry.value.map { isMatch(key, $0) } ?? false }
+    }
+
     /// Whether the last question was a moment ago: an unanswered question is not repeated yet.
     func isRecent(_ key: Key, at now: Instant) -> Bool {
         entries[key].map { now - $0.askedAt < Self.pause } ?? false
@@ -109,6 +114,13 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     }
 
     // MARK: Changes
+
+    /// Changes the last answer, fresh or stale.
+    func change(_ key: Key, _ change: (inout Value) -> Void) {
+        guard var value = entries[key]?.value else { return }
+        change(&value)
+        entries[key]?.value = value
+    }
 
     /// Makes an answer stale, and asks anew in the background; changes until then share that.
     func changed(_ key: Key) {

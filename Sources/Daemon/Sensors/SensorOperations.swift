@@ -107,7 +107,7 @@ final class SensorOperations {
                         self.operations[number]?.isTemplateRemoved = true
                         throw DBusError(sensor: .sensorCanceled)
                     }
-                    if !self.templates.isAnnounced(of: uid) {
+                    if !self.templates.isStale(of: uid) {
                         self.process.service.fail(.failed, because: Self.unknownTemplate)
                     }
                 }
