@@ -87,7 +87,11 @@ extension AuthEngine {
         record.failures = sum(record.failures, stricter.failures)
         if stricter.hasHalfFailure { record.countHalfMiss() }
         record.wrongPasscodes = sum(record.wrongPasscodes, stricter.wrongPasscodes)
-        record.passcodeCause = record.passcodeCause ?? stricter.passcodeCause
+        // The cause of before is there again: only what replaces it stays (2.4).
+        if let before = stricter.passcodeCause {
+            let since = record.passcodeCause
+            record.passcodeCause = since.map { before.givesWay(to: $0) ? $0 : before } ?? before
+        }
         record.delayedUntil = [record.delayedUntil, stricter.delayedUntil].compactMap(\.self).max()
         records[uid] = record
         // Later writes carry less than that.
@@ -104,6 +108,9 @@ extension AuthEngine {
     private mutating func settle(_ uid: UInt32) {
         guard !isBeingWritten(uid) else { return }
         holdBack(of: uid)
+        for id in ids(where: { $0.request.uid == uid && $0.prompt?.owesCause == true }) {
+            tellWhyPasscode(id)
+        }
         askVerifier(uid)
         for id in ids(where: { $0.request.uid == uid }) {
             if let facts = evaluations[id]?.heldFacts {

@@ -261,7 +261,10 @@ struct Ledger {
         var book = book(of: write.uid)
         book.halves += before.halves
         if write.isPasscode { book.wrongPasscodes += before.wrongPasscodes }
-        book.passcodeCause = book.passcodeCause ?? before.passcodeCause
+        if let first = before.passcodeCause {
+            let since = book.passcodeCause
+            book.passcodeCause = since.map { first.givesWay(to: $0) ? $0 : first } ?? first
+        }
         book.delayedUntil = [book.delayedUntil, before.delayedUntil].compactMap(\.self).max()
         books[write.uid] = book
     }

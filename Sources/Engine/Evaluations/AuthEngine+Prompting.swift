@@ -34,15 +34,21 @@ extension AuthEngine {
     }
 
     /// A prompt that starts with the passcode is told why, where a rule refuses biometry.
-    private mutating func tellWhyPasscode(_ id: EvaluationID) {
+    mutating func tellWhyPasscode(_ id: EvaluationID) {
         guard let evaluation = evaluations[id], let prompt = evaluation.prompt,
             case .proving(let proving) = prompt.stage, proving.entry == .passcode(.asked),
             proving.factors.contains(.biometry), !isDelayed(id),
+            prompt.proved.isEmpty,
             let cause = refusingCause(of: evaluation.request.uid),
-            // A cause is told when it is on the disk (L17).
-            !isBeingWritten(evaluation.request.uid),
             prompt.facts.sensors.contains(where: { $0.type != .none && $0.couldLook })
-        else { return }
+        else {
+            evaluations[id]?.prompt?.owesCause = false
+            return
+        }
+        // A cause is told when it is on the disk (L17).
+        let owesCause = isBeingWritten(evaluation.request.uid)
+        evaluations[id]?.prompt?.owesCause = owesCause
+        guard !owesCause else { return }
         tell(id, .passcodeRequired(cause: cause))
     }
 

@@ -62,6 +62,8 @@ struct Prompt: Hashable, Sendable {
 
     /// Why the last sensor gave up that did; nil: none has.
     var loss: Loss?
+    /// Whether its cause waits for a write.
+    var owesCause = false
     /// Verifications in a row that said nothing.
     private(set) var verifierFailures = 0
 
