@@ -29,4 +29,31 @@ struct PasscodeCauseTests {
             #expect(desk.lastWrite?.passcodeCause == kept)
         }
     }
+
+    @Test("L34: A program's cause replaces none that a failed write brings back")
+    func failedWrite() throws {
+        var desk = Desk(.finger)
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote("lost")))
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.send(.passcodeOffered(id))
+        desk.writes = false
+        desk.send(.passcodeVerified(id, .correct))
+        let success = try #require(desk.unwritten.last)
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.program)))
+        desk.send(.saveFailed(success))
+        #expect(desk.engine.records[Desk.uid]?.passcodeCause == .remote("lost"))
+    }
+
+    @Test("L34: A prompt that begins during a write is told its cause after the write")
+    func causeAfterWrite() throws {
+        var desk = Desk(.finger)
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.program)))
+        desk.beginsPrompts = false
+        let id = desk.evaluate(.biometricsOrPasscode)
+        desk.writes = false
+        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote("lost")))
+        let told = Effect.tell(id, .passcodeRequired(cause: .remote("lost")))
+        #expect(!desk.send(.promptBegan(id)).contains(told))
+        #expect(desk.send(.saved(try #require(desk.unwritten.last))).contains(told))
+    }
 }

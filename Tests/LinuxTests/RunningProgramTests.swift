@@ -17,19 +17,21 @@ import Testing
     /// What is found for a program of the system while it runs.
     private func file(of words: [String], _ languages: [String] = ["en"]) throws -> DesktopFile? {
         let process = try ChildProcess(words)
-        return RunningProgram(pid: process.pid)
+        return RunningProgram(pid: process.pid)?
             .desktopFile(in: folder.path, languages: languages)
     }
 
-    @Test("A program whose file was replaced keeps its place")
+    @Test("L33: A program whose file was replaced keeps its path, and is proven no more")
     func replaced() throws {
         let path = folder.path + "/program"
         try TemporaryFolder.write(path, TemporaryFolder.read("/usr/bin/sleep"))
         chmod(path, 0o700)
         let process = try ChildProcess([path, "60"])
-        #expect(RunningProgram(pid: process.pid).path == path)
+        #expect(RunningProgram(pid: process.pid)?.path == path)
         unlink(path)
-        #expect(RunningProgram(pid: process.pid).path == path)
+        #expect(RunningProgram.path(of: process.pid) == path)
+        try TemporaryFolder.write(path, TemporaryFolder.read("/usr/bin/sleep"))
+        #expect(RunningProgram(pid: process.pid) == nil)
     }
 
     @Test("Who started a process is told whatever the process calls itself")
@@ -38,7 +40,8 @@ import Testing
         try TemporaryFolder.write(path, TemporaryFolder.read("/usr/bin/sleep"))
         chmod(path, 0o700)
         let process = try ChildProcess([path, "60"])
-        #expect(RunningProgram(pid: process.pid).ownName.hasPrefix(") S 1234 0"))
+        let comm = try TemporaryFolder.read("/proc/\(process.pid)/comm")
+        #expect(String(decoding: comm, as: UTF8.self).hasPrefix(") S 1234 0"))
         #expect(RunningProgram.parent(of: process.pid) == getpid())
         withExtendedLifetime(process) {}
     }

@@ -82,7 +82,7 @@ enum AuditField: String, CaseIterable, Sendable {
     case caller = "LOCALAUTH_CALLER"
     case callerUID = "LOCALAUTH_CALLER_UID"
     case callerPID = "LOCALAUTH_CALLER_PID"
-    /// The file name of its program: for people, not a proof.
+    /// The file name of its program; absent where the daemon can't prove it.
     case callerProgram = "LOCALAUTH_CALLER_PROGRAM"
     /// On whose behalf the caller said that it asked: its own word.
     case requester = "LOCALAUTH_REQUESTER"

@@ -71,12 +71,13 @@ struct AuditRecord: Hashable, Sendable {
     /// One sentence for people.
     var message: String {
         let user = "user \(fields[.uid] ?? "?")"
+        let caller = fields[.callerProgram] ?? "process \(fields[.callerPID] ?? "?")"
         let sensor = fields[.sensor] ?? "?"
         let cause = fields[.cause] ?? "?"
         let outcome = (fields[.outcome] ?? "?") + (fields[.mechanism].map { " by \($0)" } ?? "")
         return switch kind {
         case .evaluationEnded:
-            "Evaluation of \(user) for \(fields[.callerProgram] ?? "?") ended: \(outcome)."
+            "Evaluation of \(user) for \(caller) ended: \(outcome)."
         case .lockoutBegan: "Biometry of \(user) is locked after too many failed attempts."
         case .lockoutCleared: "Biometry of \(user) can be used again."
         case .passcodeDelayBegan:

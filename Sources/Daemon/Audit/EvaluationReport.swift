@@ -61,7 +61,7 @@ struct EvaluationReport {
         var record: [String: Variant] = [
             "time": .uint64(Self.microseconds), "uid": .uint32(uid),
             "app-name": .string(process.identity.name),
-            "process": .string(process.name), "pid": .uint32(UInt32(clamping: pid)),
+            "process": .string(process.name ?? ""), "pid": .uint32(UInt32(clamping: pid)),
             "policy": .uint32(policy.rawValue), "outcome": .string(outcomeName),
             "attempts": .uint32(UInt32(clamping: attempts)),
         ]

@@ -17,6 +17,7 @@ extension AuthService {
         diagnosis.facts = await evaluations.facts.find(for: peer, uid: uid, processes: processes)
         diagnosis.sensors = await sensorFindings(diagnosis.facts, of: uid)
         diagnosis.isDesktop = sessions.isDesktop(diagnosis.facts.session)
+        diagnosis.isX11 = sessions.isX11(diagnosis.facts.session)
         if isSystemBus {
             diagnosis.isSystemBus = true
             diagnosis.hasPolicy = BusPolicy.isInstalled()

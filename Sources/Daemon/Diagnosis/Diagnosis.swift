@@ -94,6 +94,8 @@ struct Diagnosis: Sendable {
     var absence: Absence? = .noAgent
     /// Whether the caller is asked on a desktop, which starts prompts itself.
     var isDesktop = false
+    /// Whether the caller's display is an X server.
+    var isX11 = false
     var monitors = 0
     /// Options that no method knows, and the methods.
     var unknownOptions: [String] = []
@@ -105,7 +107,7 @@ struct Diagnosis: Sendable {
             session, lid, fprintd,
         ]
         return machine.compactMap(\.self) + sensorChecks
-            + [enrolment, biometry, agent, monitor, options].compactMap(\.self)
+            + [enrolment, biometry, agent, display, monitor, options].compactMap(\.self)
     }
 
     // MARK: - The service
@@ -308,6 +310,17 @@ struct Diagnosis: Sendable {
             state: .failed,
             message: "No prompt agent serves you.",
             remedy: Self.remedy(for: absence, isDesktop: isDesktop)
+        )
+    }
+
+    /// XInput 2 gives every client of an X server the keys as raw events, whoever has grabbed them.
+    private var display: Check? {
+        guard isX11 else { return nil }
+        return Check(
+            name: "display",
+            state: .warning,
+            message: "Any program of this X11 session can read a password that you type.",
+            remedy: "Choose a Wayland session when you log in."
         )
     }
 

@@ -5,9 +5,9 @@ import Linux
 ///
 /// For display and agent choice only: a pid is no proof.
 struct CallerProcess {
-    /// The file name of its program; where the kernel keeps that from us, what it calls itself.
-    let name: String
-    private let program: RunningProgram
+    /// The file name of the program; nil where the daemon can't prove it (L33).
+    let name: String?
+    private let program: RunningProgram?
 
     /// What it is called where that doesn't rest on its own word.
     ///
@@ -18,11 +18,8 @@ struct CallerProcess {
     /// Looks the process up in /proc.
     init(pid: Int32) {
         program = RunningProgram(pid: pid)
-        let name = DisplayText.cleaned(
-            program.fileName ?? program.ownName,
-            limit: DisplayText.titleLimit
-        )
-        self.name = name.isEmpty ? "process \(pid)" : name
+        let name = DisplayText.cleaned(program?.fileName ?? "", limit: DisplayText.titleLimit)
+        self.name = name.isEmpty ? nil : name
     }
 
     /// A process and its parents, nearest first, at most 32.
@@ -83,8 +80,7 @@ enum ProcessStatus {
     }
 }
 
-/// The app behind a process, as its desktop file names it; all empty where the kernel doesn't say
-/// which program runs.
+/// The app behind a process, as its desktop file names it; all empty without proof of the program.
 ///
 /// Display only (L14).
 struct AppIdentity {
@@ -108,9 +104,9 @@ struct AppIdentity {
         identifier = file?.identifier ?? id
     }
 
-    fileprivate init(_ program: RunningProgram) {
-        let file = program.desktopFile
-        let fileName = program.fileName ?? ""
+    fileprivate init(_ program: RunningProgram?) {
+        let file = program?.desktopFile
+        let fileName = program?.fileName ?? ""
         let title = DisplayText.cleaned(file?.name ?? "", limit: DisplayText.titleLimit)
         name =
             title.isEmpty

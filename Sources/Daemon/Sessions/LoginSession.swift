@@ -15,6 +15,8 @@ struct LoginSession: Equatable {
     /// Its terminal, such as `tty2`; empty without one.
     private let terminal: String
     private let isGraphical: Bool
+    /// Whether its display is an X server.
+    let isX11: Bool
     private(set) var isActive: Bool
     private(set) var isLocked: Bool
     private var isClosing: Bool
@@ -44,6 +46,7 @@ struct LoginSession: Equatable {
         self.isLocked = isLocked
         isClosing = properties["State"]?.asString == "closing"
         terminal = properties["TTY"]?.asString ?? ""
+        isX11 = properties["Type"]?.asString == "x11"
         isGraphical = ["x11", "wayland", "mir"].contains(properties["Type"]?.asString ?? "")
         isLocal = !isRemote && Self.isPlace(properties)
         isManager = !isRemote && properties["Class"]?.asString?.hasPrefix("manager") == true

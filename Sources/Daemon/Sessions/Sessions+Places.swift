@@ -25,6 +25,9 @@ extension Sessions {
         sessions.values.contains { $0.id == id && $0.isDesktop }
     }
 
+    /// Whether a session's display is an X server.
+    func isX11(_ id: String?) -> Bool { sessions.values.contains { $0.id == id && $0.isX11 } }
+
     /// The session of a user without a login manager.
     static func only(of uid: UInt32) -> String { "uid:\(uid)" }
 }

@@ -5,6 +5,7 @@ import Glibc
 package struct FileHolder: Hashable {
     package let path: String
     package let pid: Int32
+    /// The file name of the program; empty where it can't be proven.
     package let program: String
 
     /// The other processes that have any of these files open, in the order of their numbers; of
@@ -19,8 +20,7 @@ package struct FileHolder: Hashable {
             )
             return open.intersection(paths).sorted()
                 .map { path in
-                    let name = RunningProgram(pid: pid).ownName.filter { $0 != "\n" }
-                    return Self(path: path, pid: pid, program: name)
+                    Self(path: path, pid: pid, program: RunningProgram(pid: pid)?.fileName ?? "")
                 }
         }
     }

@@ -1,19 +1,34 @@
-/// What a process runs, as far as the kernel tells it to this process.
-package struct RunningProgram: Sendable {
-    /// The file of its program; nil where the kernel doesn't tell, as of other users' processes.
-    package let path: String?
-    /// What the process calls itself: anything that it likes.
-    package let ownName: String
+import Glibc
 
-    package init(pid: Int32) {
-        path = SmallFile.link("/proc/\(pid)/exe").map(Self.withoutMark)
-        let name = SmallFile.read("/proc/\(pid)/comm", limit: 64) ?? []
-        ownName = String(decoding: name, as: UTF8.self)
+/// The program that a process runs, where the kernel proves it to this process (L33).
+package struct RunningProgram: Sendable {
+    /// The file of the program.
+    package let path: String
+
+    /// Returns nil where the program can't be proven, as for processes of other users.
+    ///
+    /// A process in a mount namespace of its own, or with a file that was replaced, could be at the
+    /// path of any other program. The name that a process gives itself is never read.
+    package init?(pid: Int32) {
+        guard let own = SmallFile.link("/proc/self/ns/mnt"),
+            SmallFile.link("/proc/\(pid)/ns/mnt") == own,
+            let path = Self.path(of: pid), Self.isSameFile(path, "/proc/\(pid)/exe")
+        else { return nil }
+        self.path = path
     }
 
-    /// Where a program was started from; the kernel marks a file that was replaced since.
-    private static func withoutMark(_ link: String) -> String {
-        link.hasSuffix(" (deleted)") ? String(link.dropLast(" (deleted)".count)) : link
+    /// The file that a process was started from, without proof; nil where the kernel doesn't tell.
+    package static func path(of pid: Int32) -> String? {
+        guard let link = SmallFile.link("/proc/\(pid)/exe") else { return nil }
+        // The kernel marks a file that was replaced since.
+        let mark = " (deleted)"
+        return link.hasSuffix(mark) ? String(link.dropLast(mark.count)) : link
+    }
+
+    private static func isSameFile(_ path: String, _ other: String) -> Bool {
+        var (file, program) = (stat(), stat())
+        guard stat(path, &file) == 0, stat(other, &program) == 0 else { return false }
+        return file.st_dev == program.st_dev && file.st_ino == program.st_ino
     }
 
     /// The process that started a process, or took it over; nil for the first one, and where the
@@ -28,7 +43,7 @@ package struct RunningProgram: Sendable {
     }
 
     /// The last part of the program's path.
-    package var fileName: String? { path?.split(separator: "/").last.map(String.init) }
+    package var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
 
     /// The desktop file of the program's name.
     ///
@@ -54,7 +69,7 @@ package struct RunningProgram: Sendable {
 
     /// The name of its file, of one that has a desktop file for what it does itself.
     private var ownFileName: String? {
-        guard let path, path.hasPrefix("/usr/"), let fileName,
+        guard path.hasPrefix("/usr/"),
             !Self.interpreters.contains(String(fileName.prefix { $0.isLetter }))
         else { return nil }
         return fileName
@@ -68,7 +83,7 @@ package struct RunningProgram: Sendable {
     }
 
     private func starter(in folder: String, _ languages: [String]) -> DesktopFile? {
-        guard let path, ownFileName != nil else { return nil }
+        guard ownFileName != nil else { return nil }
         return DesktopFile.all(in: folder, languages: languages)
             .first { $0.isOfProgramItself && $0.starts(path) }
     }

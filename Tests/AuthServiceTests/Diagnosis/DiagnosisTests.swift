@@ -53,6 +53,12 @@ struct DiagnosisTests {
         #expect(names.contains("sensor Fingerprint") && names.contains("lid"))
     }
 
+    @Test("L16: In an X11 session the diagnosis warns that other programs can read keys")
+    func display() {
+        #expect(check("display") == nil)
+        #expect(check("display") { $0.isX11 = true }?.state == .warning)
+    }
+
     @Test("No agent, no sensor, no verifier, no passcode")
     func nothing() {
         #expect(check("agent")?.remedy.contains("localauthctl agent") == true)

@@ -9,7 +9,7 @@ internal import Linux
 package enum AccessGroup {
     /// The group of items and queries that name none.
     package static let ofProgram = of(
-        RunningProgram(pid: getpid()).path ?? "",
+        RunningProgram.path(of: getpid()) ?? "",
         bundleIdentifier: Bundle.main.bundleIdentifier,
         sandbox: sandboxedApplication(SmallFile.read("/.flatpak-info", limit: 65_536) ?? []),
         desktopFolders: desktopFolders(

@@ -42,7 +42,7 @@ struct EvaluatedLine: Sendable {
             Self.timeOfDay(time) + " "
             + localized(
                 "evaluated %1$s for user %2$s: %3$s, %4$s, %5$s",
-                app,
+                app.isEmpty ? localized("process %1$s", "\(pid)") : app,
                 "\(uid)",
                 policy,
                 outcome,
