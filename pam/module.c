@@ -74,10 +74,9 @@ static void hear(struct service *service, const char *sentence) {
 }
 
 static int invite(struct attempt *attempt) {
-    char sentence[text_size];
     const struct service *service = &attempt->service;
-    text_invitation(sentence, service->types, service->types_count,
-                    !attempt->options.biometry_only);
+    const char *sentence = text_invitation(service->types, service->types_count,
+                                           !attempt->options.biometry_only);
     return pam_info(attempt->pamh, "%s", sentence);
 }
 
@@ -166,7 +165,7 @@ static int look_and_ask(struct attempt *attempt) {
     while (attempt->service.stage != STAGE_RECOGNISED) {
         if (attempt->service.stage > STAGE_LOOKING && !is_told) {
             is_told = true;
-            hear(&attempt->service, localized("Type your password."));
+            hear(&attempt->service, localized("Enter your password."));
         }
         switch (wait_for_news(attempt)) {
         case NOTHING: break;

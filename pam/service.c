@@ -251,8 +251,7 @@ static void heard(struct service *service, sd_bus_message *message) {
     } else if (strcmp(kind, "sensor-ready") == 0) {
         heard_ready(service, type);
     } else if (strcmp(kind, "sensor-busy") == 0) {
-        text_busy(sentence, type);
-        service->hear(service, sentence);
+        service->hear(service, text_busy(type));
     } else if (strcmp(kind, "no-match") == 0) {
         text_no_match(sentence, attempts_left);
         service->hear(service, sentence);
@@ -260,7 +259,7 @@ static void heard(struct service *service, sd_bus_message *message) {
         service->hear(service, text_advice(hint));
     } else if (strcmp(kind, "confirmation-required") == 0 && service->shows_prompt) {
         service->awaits_confirmation = true;
-        service->hear(service, localized("Recognized. Press Enter to confirm."));
+        service->hear(service, localized("Press Enter to confirm."));
         service->confirmation_shown = now_microseconds();
     }
 }

@@ -35,18 +35,16 @@ static const char *localizedCount(const char *one, const char *many, unsigned co
     return dngettext(domain, one, many, count);
 }
 
-/* A translator's text is no format: its places are filled in here. */
-static void fill(char *result, const char *text, const char *first, const char *second) {
+/* A translator's text is no format: the value's place is filled in here. */
+static void fill(char *result, const char *text, const char *value) {
     size_t length = 0;
     while (*text && length < text_size - 1) {
-        const char *value = strncmp(text, "%1$s", 4) == 0   ? first
-                            : strncmp(text, "%2$s", 4) == 0 ? second
-                                                            : NULL;
-        if (!value) {
+        if (strncmp(text, "%1$s", 4) != 0) {
             result[length++] = *text++;
             continue;
         }
-        for (; *value && length < text_size - 1; value++) result[length++] = *value;
+        for (const char *letter = value; *letter && length < text_size - 1; letter++)
+            result[length++] = *letter;
         text += 4;
     }
     result[length] = '\0';
@@ -54,46 +52,53 @@ static void fill(char *result, const char *text, const char *first, const char *
 
 const char *text_password(void) { return dgettext("Linux-PAM", "Password: "); }
 
-static const char *gesture(unsigned type) {
+static const char *invitation(const unsigned *types, size_t count) {
+    unsigned all = 0;
+    for (size_t index = 0; index < count; index++) all |= types[index];
+    switch (all) {
+    case 1: return localized("Touch the fingerprint sensor.");
+    case 2: return localized("Look at the camera.");
+    case 3: return localized("Touch the fingerprint sensor or look at the camera.");
+    case 4: return localized("Look at the iris scanner.");
+    default: return localized("Use one of your sensors.");
+    }
+}
+
+static const char *invitation_or_password(const unsigned *types, size_t count) {
+    unsigned all = 0;
+    for (size_t index = 0; index < count; index++) all |= types[index];
+    switch (all) {
+    case 1: return localized("Touch the fingerprint sensor or enter your password.");
+    case 2: return localized("Look at the camera or enter your password.");
+    case 3:
+        return localized(
+            "Touch the fingerprint sensor, look at the camera, or enter your password.");
+    case 4: return localized("Look at the iris scanner or enter your password.");
+    default: return localized("Use one of your sensors or enter your password.");
+    }
+}
+
+const char *text_invitation(const unsigned *types, size_t count, int takes_password) {
+    return takes_password ? invitation_or_password(types, count) : invitation(types, count);
+}
+
+const char *text_busy(unsigned type) {
     switch (type) {
-    case 1: return localized("Touch the fingerprint sensor");
-    case 2: return localized("Look at the camera");
-    case 4: return localized("Look at the iris scanner");
-    default: return localized("Use the sensor");
+    case 1: return localized("Another program uses the fingerprint reader.");
+    case 2: return localized("Another program uses the camera.");
+    default: return localized("Another program uses the sensor.");
     }
-}
-
-void text_invitation(char *result, const unsigned *types, size_t count, int takes_password) {
-    char ways[text_size], next[text_size], longer[text_size];
-    snprintf(ways, sizeof ways, "%s", gesture(count > 0 ? types[0] : 0));
-    for (size_t index = 1; index < count; index++) {
-        snprintf(next, sizeof next, "%s", gesture(types[index]));
-        /* In the middle of a sentence now. */
-        if (next[0] >= 'A' && next[0] <= 'Z') next[0] += 'a' - 'A';
-        fill(longer, localized("%1$s or %2$s"), ways, next);
-        memcpy(ways, longer, sizeof ways);
-    }
-    const char *sentence =
-        takes_password ? localized("%1$s, or type your password.") : localized("%1$s.");
-    fill(result, sentence, ways, "");
-}
-
-void text_busy(char *result, unsigned type) {
-    const char *device = type == 1   ? localized("The fingerprint reader")
-                         : type == 2 ? localized("The camera")
-                                     : localized("The sensor");
-    fill(result, localized("%1$s is in use by another program."), device, "");
 }
 
 void text_no_match(char *result, unsigned attempts_left) {
-    char number[16], left[text_size];
+    char number[16];
     snprintf(number, sizeof number, "%u", attempts_left);
-    if (attempts_left == 0) fill(left, localized("No attempt is left."), "", "");
-    else
-        fill(left,
-             localizedCount("%1$s attempt is left.", "%1$s attempts are left.", attempts_left),
-             number, "");
-    fill(result, localized("No match. %1$s"), left, "");
+    const char *sentence = attempts_left == 0
+                               ? localized("Not recognized. No attempt is left.")
+                               : localizedCount("Not recognized. %1$s attempt is left.",
+                                                "Not recognized. %1$s attempts are left.",
+                                                attempts_left);
+    fill(result, sentence, number);
 }
 
 const char *text_advice(const char *hint) {

@@ -12,10 +12,10 @@ const char *localized(const char *text);
 const char *text_password(void);
 
 /* What the person can do: `types` are biometry types of the sensors. */
-void text_invitation(char *result, const unsigned *types, size_t count, int takes_password);
+const char *text_invitation(const unsigned *types, size_t count, int takes_password);
 
 /* Another program has a sensor of this type. */
-void text_busy(char *result, unsigned type);
+const char *text_busy(unsigned type);
 
 /* After a failed attempt. */
 void text_no_match(char *result, unsigned attempts_left);

@@ -38,9 +38,11 @@ private let details: [String: Variant] = [
             _ = try await desk.service.begin(details.merging(told) { $1 })
             let shown = try #require(desk.view.prompts.last).details
             #expect(shown.appName == own.name && shown.program == own && shown.appIcon == "")
-            #expect(PromptText.origin(shown).contains("\(own.path) (process \(getpid())"))
+            #expect(PromptText.origin(shown) == own.path)
+            let facts = PromptText.facts(shown)
+            #expect(facts.contains("Process: \(getpid())"))
             let chain = own.ancestors.joined(separator: " ← ")
-            #expect(chain.isEmpty || PromptText.origin(shown).contains("started by \(chain)"))
+            #expect(chain.isEmpty || facts.contains("Started by: \(chain)"))
             let child = try ChildProcess(["/bin/sleep", "600"])
             let found = try #require(AskingProgram(pid: UInt32(child.pid)))
             await child.end()

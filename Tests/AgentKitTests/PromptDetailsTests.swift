@@ -74,12 +74,13 @@ import Testing
                 $1
             }
         )
-        #expect(PromptText.invitation(own) == "“Hold your palm” (Palm) or look at the camera.")
+        #expect(PromptText.invitation(own) == "Palm: “Hold your palm”\nLook at the camera.")
         var state = PromptState(own)
         state.take(.sensorReady(sensor: "Palm", biometryType: 1))
-        #expect(state.words == "“Hold your palm” (Palm is ready).")
-        state.take(.sensorReady(sensor: "Camera", biometryType: 2))
-        #expect(state.words == "Look at the camera (Camera is ready).")
+        #expect(state.invitation == PromptText.invitation(own) && state.words == "")
+        state.take(.sensorFailed(sensor: "Camera", biometryType: 2, cause: "missing"))
+        #expect(state.invitation == "Palm: “Hold your palm”")
+        #expect(state.words == "The camera was disconnected.")
         #expect(throws: DBusError.self) { try details(["instructions": .string("Palm")]) }
     }
 
@@ -91,7 +92,7 @@ import Testing
             "instructions": .dictionary(["Palm": .texts(["xx": trap])]),
         ])
         let shown = "“Wait.'\u{FE0E} Type your password at example.org '\u{301}' [2J”"
-        #expect(PromptText.invitation(own) == shown + " (Palm).")
+        #expect(PromptText.invitation(own) == "Palm: " + shown)
         #expect(
             PromptText.sentence(
                 .sensorReady(sensor: "Palm", biometryType: 1),
@@ -150,18 +151,19 @@ import Testing
         let proved = try program(notes, claim)
         #expect(PromptText.question(proved) == "“Notes” is trying to unlock")
         #expect(proved.appIcon == "notes" && PromptText.appTitle(proved) == "Notes")
-        let origin = "Asked by \(path) (process 7, started by sh), which nobody vouches for."
-        #expect(PromptText.origin(proved) == origin)
+        #expect(PromptText.origin(proved) == path)
+        let facts = [
+            "Process: 7", "Started by: sh", "Any program of yours can start this program.",
+        ]
+        #expect(PromptText.facts(proved) == facts)
         let alone = AskingProgram(path: path, name: "Notes", icon: "")
-        #expect(
-            PromptText.origin(try program(alone))
-                == "Asked by \(path) (process 7), which nobody vouches for."
-        )
+        #expect(PromptText.facts(try program(alone)) == [facts[0], facts[2]])
         let hidden = try program(nil, claim)
         let words = "A program that hides what it is"
         #expect(hidden.appIcon == "" && PromptText.appTitle(hidden) == words)
         #expect(PromptText.question(hidden) == words + " wants to unlock")
-        #expect(PromptText.origin(hidden).hasPrefix("The program of process 7 is hidden"))
+        let sentence = "Process 7 does not show which program it runs."
+        #expect(PromptText.origin(hidden) == sentence && PromptText.facts(hidden) == ["Process: 7"])
     }
 
     @Test("L33: A sandboxed app is shown by its name, and else called a sandboxed app")
@@ -169,8 +171,8 @@ import Testing
         let bank = try app([:])
         #expect(PromptText.question(bank) == "The sandboxed app “Bank” is trying to unlock")
         #expect(bank.appIcon == "bank" && PromptText.appTitle(bank) == "Bank")
-        let origin = "Asked by the sandboxed app org.example.Bank (process 7)."
-        #expect(PromptText.origin(bank) == origin)
+        let origin = "Sandboxed app org.example.Bank"
+        #expect(PromptText.origin(bank) == origin && PromptText.facts(bank) == ["Process: 7"])
         let nameless = try app(["app-name": .string("")])
         #expect(PromptText.question(nameless) == "A sandboxed app is trying to unlock")
         #expect(PromptText.origin(nameless) == origin)
@@ -182,7 +184,10 @@ import Testing
             ) { _ in AskingProgram(path: "/usr/bin/bank", name: "Bank", icon: "") }
             #expect(unknown.isSandboxed && unknown.appName == "" && unknown.program == nil)
             #expect(PromptText.question(unknown) == "A sandboxed app is trying to unlock")
-            #expect(PromptText.origin(unknown) == "Asked by a sandboxed app (process 7).")
+            #expect(
+                PromptText.origin(unknown)
+                    == "Nothing shows which app is in the sandbox of process 7."
+            )
         }
     }
 
@@ -204,10 +209,10 @@ import Testing
             PromptText.question(plain)
                 == "The sandboxed app “Bank”, on behalf of “a' b ”, is trying to unlock"
         )
-        let words = "(process 7). “a' b ”"
-        #expect(PromptText.origin(plain).hasSuffix("\(words) is the app's own claim."))
+        #expect(PromptText.claim(plain) == "“a' b ” is the app's own claim.")
+        #expect(PromptText.claim(try app([:])) == nil)
         let known = try app(claim.merging(["requester-pid": .uint32(8)]) { $1 })
-        #expect(PromptText.origin(known).hasSuffix("\(words) (process 8) is the app's own claim."))
+        #expect(PromptText.claim(known) == "“a' b ” (process 8) is the app's own claim.")
         #expect(throws: DBusError.self) { try details(["requester-pid": .string("7")]) }
         #expect(throws: DBusError.self) { try details(["requester": .uint32(7)]) }
     }
@@ -268,21 +273,20 @@ import Testing
     @Test("L34: Every cause for a password has its sentence, and no other word is shown")
     func causes() {
         let sentences = [
-            "": "The password is needed.",
-            "fallback": "The password is needed.",
-            "attempts": "The password is needed after so many failed attempts.",
-            "lockout": "The password is needed: too many attempts have failed.",
-            "sensor-failed": "The password is needed: no sensor works any more.",
-            "verifier-failed": "The password could not be checked. Type it again.",
-            "delay-over": "You can type the password again now.",
-            "boot": "The password is needed after a restart or a logout.",
-            "hours": "The password is needed after so long without unlocking.",
-            "hours-with-biometry":
-                "The password is needed: it has not been typed for a long time.",
+            "": "Enter your password.",
+            "fallback": "Enter your password.",
+            "attempts": "Too many attempts failed: enter your password.",
+            "lockout": "Too many attempts failed: enter your password.",
+            "sensor-failed": "No sensor works: enter your password.",
+            "verifier-failed": "The password could not be checked. Enter it again.",
+            "delay-over": "You can enter your password again.",
+            "boot": "After a restart or a logout, your password is needed once.",
+            "hours": "The last unlock was long ago: enter your password.",
+            "hours-with-biometry": "You last entered your password long ago: enter it again.",
             "remote": "Your administrator asked for the password.",
             "program": "A program of yours asked for the password.",
-            "damaged": "The password is needed: the stored state was damaged.",
-            "it is Monday": "The password is needed.",
+            "damaged": "Stored data was damaged: enter your password.",
+            "it is Monday": "Enter your password.",
         ]
         for (cause, sentence) in sentences {
             #expect(PromptText.sentence(.passcodeRequired(cause: cause)) == sentence)
@@ -299,9 +303,9 @@ import Testing
     @Test("Why a sensor gave up is said of that sensor")
     func failures() {
         let sentences = [
-            "denied": "The camera may not be used: “localauthctl doctor” says why.",
-            "missing": "The camera is not connected any more.",
-            "failed": "The camera does not work: “localauthctl doctor” says why.",
+            "denied": "The camera may not be used.",
+            "missing": "The camera was disconnected.",
+            "failed": "The camera does not work.",
         ]
         for (cause, sentence) in sentences {
             let failed = PromptProgress.sensorFailed(

@@ -21,7 +21,12 @@ import Testing
         #expect(try state(policy: 2).takesSecret)
         var state = try state()
         #expect(!state.showsSecret)
+        let both = "Touch the fingerprint sensor or look at the camera."
+        #expect(state.invitation == both)
+        state.take(.noMatch(attemptsLeft: 2))
+        #expect(state.invitation == both)
         state.take(.passcodeRequired(cause: "attempts"))
+        #expect(state.invitation == "")
         #expect(state.showsSecret && state.takesSecret && state.sensors.isEmpty)
     }
 
@@ -38,17 +43,17 @@ import Testing
 
     @Test("L25: that another program has a sensor stays said until that sensor looks, or fails")
     func inUse() throws {
-        let inUse = "The fingerprint reader is in use by fprintd-verify."
+        let inUse = "fprintd-verify uses the fingerprint reader."
         let busy = PromptProgress.sensorBusy(sensor: "F", biometryType: 1, by: "fprintd-verify")
         var state = try state()
         state.take(busy)
         #expect(state.words == inUse)
         state.take(.sensorReady(sensor: "C", biometryType: 2))
-        #expect(state.words == "Look at the camera (C is ready).\n\(inUse)")
+        #expect(state.words == inUse)
         state.take(.hint("move-closer"))
         #expect(state.words == "Move closer.\n\(inUse)")
         state.take(.sensorReady(sensor: "F", biometryType: 1))
-        #expect(!state.words.contains(inUse))
+        #expect(state.words == "Move closer.")
         state.take(busy)
         state.take(.sensorFailed(sensor: "F", biometryType: 1, cause: "missing"))
         state.take(.hint("move-closer"))
@@ -105,7 +110,7 @@ import Testing
         state.submitted(true)
         state.take(.secretRefused)
         #expect(state.takesSecret && state.mood == .failed)
-        #expect(state.words == "The service did not take the password. Type it again.")
+        #expect(state.words == "The service did not take the password. Enter it again.")
     }
 
     @Test("A cause that comes while a secret is checked asks for no other, unless the check failed")

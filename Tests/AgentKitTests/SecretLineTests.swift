@@ -42,11 +42,11 @@ import Testing
     @Test("A full line takes no more")
     func capacity() throws {
         var line = try SecretLine()
-        for _ in 0..<SecretLine.capacity { _ = line.append(0x61) }
+        for _ in 0..<SecretLine.longestPasscode { _ = line.append(0x61) }
         let takesMore = line.append(0x61)
         #expect(!takesMore)
         let count = line.count
-        #expect(count == SecretLine.capacity)
+        #expect(count == SecretLine.longestPasscode)
     }
 
     @Test("Bytes go in and out in the middle, and nothing stays behind the end")
@@ -63,7 +63,7 @@ import Testing
         let behind = (0..<6).map { line.cString[$0] }
         #expect(behind == [0x61, 0x64, 0, 0, 0, 0])
         let isOutside = Array("x".utf8).withUnsafeBytes { line.insert($0, at: 3) }
-        let long = [UInt8](repeating: 0x61, count: SecretLine.capacity)
+        let long = [UInt8](repeating: 0x61, count: SecretLine.longestPasscode)
         let isTooLong = long.withUnsafeBytes { line.insert($0, at: 0) }
         #expect(!isOutside && !isTooLong)
         let count = line.count
@@ -77,7 +77,7 @@ import Testing
         line.wipe()
         let typed = contents(line)
         #expect(typed.isEmpty)
-        let page = (0..<SecretLine.capacity).map { line.cString[$0] }
+        let page = (0..<SecretLine.longestPasscode).map { line.cString[$0] }
         #expect(page.allSatisfy { $0 == 0 })
     }
 

@@ -101,7 +101,7 @@ import Testing
         let handle = try await begin(2)
         await typeFirst("hunt")
         try await onBus { [service] in try await service.askPassword(handle) }
-        #expect(pty.shows("Now type the password of this item."))
+        #expect(pty.shows("Enter the password of this item."))
         #expect(pty.shows("Password of the item: "))
         pty.type("er2\n")
         #expect(try await happened() == .password(Array("er2".utf8)))
@@ -115,7 +115,7 @@ import Testing
         _ = try await begin(2)
         pty.type("one\n")
         #expect(try await happened() == .passcode(Array("one".utf8)))
-        #expect(pty.shows("The service did not take the password. Type it again."))
+        #expect(pty.shows("The service did not take the password. Enter it again."))
         #expect(pty.shows("Password of jo: ", times: 2))
         pty.type("two\n")
         #expect(try await happened() == .passcode(Array("two".utf8)))
@@ -173,7 +173,7 @@ import Testing
         pty.type("early\n")
         #expect(try await happened() == .confirmed)
         try await update(handle, "passcode-required", ["cause": .string("hours")])
-        #expect(pty.shows("The password is needed after so long without unlocking."))
+        #expect(pty.shows("The last unlock was long ago: enter your password."))
         #expect(pty.shows("Password of jo: "))
         pty.type("now\n")
         #expect(try await happened() == .passcode(Array("now".utf8)))
@@ -191,7 +191,7 @@ import Testing
         try await update(handle, "hint", ["hint": .string("clean-sensor")])
         #expect(pty.shows("Clean the sensor."))
         try await update(handle, "no-match", ["attempts-left": .uint32(1)])
-        #expect(pty.shows("No match. 1 attempt is left."))
+        #expect(pty.shows("Not recognized. 1 attempt is left."))
         try await end(handle, "lockout")
         #expect(pty.shows("Too many failed attempts."))
         #expect(pty.isPlain)
@@ -325,7 +325,7 @@ import Testing
         #expect(told.first == 60 && told == told.sorted(by: >) && Set(told).count == told.count)
         #expect(!pty.screen.contains("seconds.\r\n"))
         try await update(handle, "passcode-required", ["cause": .string("delay-over")])
-        #expect(pty.shows("You can type the password again now."))
+        #expect(pty.shows("You can enter your password again."))
         pty.type("two\n")
         #expect(try await happened() == .passcode(Array("two".utf8)))
     }
@@ -355,7 +355,7 @@ import Testing
                 "instructions": .dictionary(["Palm": words]),
             ]
         )
-        #expect(pty.shows("“Hold your palm [2J over it” (Palm)."))
+        #expect(pty.shows("Palm: “Hold your palm [2J over it”"))
         try await update(
             handle,
             "sensor-ready",

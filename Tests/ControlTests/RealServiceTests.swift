@@ -117,7 +117,7 @@ import Testing
         let process = try service.start(["evaluate", "--policy", "1"], on: pty)
         #expect(pty.shows("is trying to confirm who you are"))
         #expect(try process.wait() == 0)
-        #expect(pty.shows("No match. 2 attempts are left."))
+        #expect(pty.shows("Not recognized. 2 attempts are left."))
         #expect(pty.shows("Yes: biometry (Simulated, strong)."))
 
         #expect(try change(["remove", "nothing"], asks: false).0 == 1)

@@ -7,7 +7,7 @@ import Testing
 /// pam_localauth in a program of its own, with the real daemon.
 @Suite("PAM module", .timeLimit(.minutes(10)))
 struct PAMModuleTests {
-    private static let question = "told: Touch the fingerprint sensor, or type your password."
+    private static let question = "told: Touch the fingerprint sensor or enter your password."
 
     @Test("The finger is recognised while the password is asked for, and nothing is left behind")
     func finger() async throws {
@@ -105,7 +105,7 @@ struct PAMModuleTests {
             try await bench.daemon.sensor.queue(outcomes: ["no-match", "no-match", "no-match"])
             let failed = try await bench.authenticate("fail", service: "alone")
             #expect(failed.status == PAMBench.refused)
-            #expect(failed.output.contains("told: No match. 2 attempts are left.\n"))
+            #expect(failed.output.contains("told: Not recognized. 2 attempts are left.\n"))
             // After the fifth failure in a row nobody is told to touch anything.
             try await bench.daemon.sensor.queue(outcomes: ["no-match", "no-match", "no-match"])
             _ = try await bench.authenticate("fail", service: "alone")
@@ -210,7 +210,7 @@ struct PAMModuleTests {
             let tester = try bench.startTester(on: terminal)
             #expect(terminal.shows("Password: "))
             try await bench.daemon.stop()
-            #expect(terminal.shows("Type your password."))
+            #expect(terminal.shows("Enter your password."))
             terminal.type("\(PAMService.passcode)\n")
             #expect(try await tester.exitStatus(within: .seconds(60)) == 0)
         }

@@ -176,13 +176,11 @@ struct PAMServiceTests {
             let ended = try await bench.authenticate("wait")
             #expect(ended.status == PAMBench.success)
             let told = ended.output.split(separator: "\n").filter { $0.hasPrefix("told: ") }
-            let busy = ["The fingerprint reader", "The camera", "The sensor"]
-                .map { "told: \($0) is in use by another program." }
-            let ways =
-                "Touch the fingerprint sensor or look at the camera or look at the iris scanner"
+            let busy = ["the fingerprint reader", "the camera", "the sensor"]
+                .map { "told: Another program uses \($0)." }
             #expect(
                 told.map(String.init) == busy + [
-                    "told: \(ways), or type your password.", "told: Recognized.",
+                    "told: Use one of your sensors or enter your password.", "told: Recognized.",
                 ]
             )
         }
@@ -299,7 +297,7 @@ struct PAMServiceTests {
             }
             try await eventually("what comes of them") {
                 terminal.look()
-                return terminal.screen.contains("Type your password.") || !tester.isRunning
+                return terminal.screen.contains("Enter your password.") || !tester.isRunning
             }
             terminal.type("\(PAMService.passcode)\n")
             #expect(try await tester.exitStatus(within: .seconds(60)) == 0)

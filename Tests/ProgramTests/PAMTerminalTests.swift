@@ -13,10 +13,10 @@ struct PAMTerminalTests {
             let bench = try await PAMBench(bus)
             let terminal = try Pty()
             let tester = try bench.startTester(on: terminal)
-            #expect(terminal.shows("Touch the fingerprint sensor, or type your password."))
+            #expect(terminal.shows("Touch the fingerprint sensor or enter your password."))
             #expect(terminal.shows("Password: "))
             try await bench.daemon.sensor.queue(outcomes: ["no-match"])
-            #expect(terminal.shows("No match. 2 attempts are left."))
+            #expect(terminal.shows("Not recognized. 2 attempts are left."))
             terminal.type("\(PAMService.passcode)\n")
             #expect(try await tester.exitStatus(within: .seconds(60)) == 0)
             #expect(!terminal.screen.contains(PAMService.passcode))
@@ -89,10 +89,10 @@ struct PAMTerminalTests {
             try await Self.weaken(bench)
             let terminal = try Pty()
             let tester = try bench.startTester(on: terminal)
-            #expect(terminal.shows("Look at the camera, or type your password."))
+            #expect(terminal.shows("Look at the camera or enter your password."))
             #expect(terminal.shows("Password: "))
             try await bench.daemon.sensor.queue(outcomes: ["match"])
-            #expect(terminal.shows("Recognized. Press Enter to confirm."))
+            #expect(terminal.shows("Press Enter to confirm."))
             try await Self.confirm(on: terminal, tester)
         }
     }
@@ -120,7 +120,7 @@ struct PAMTerminalTests {
                 #expect(terminal.shows("Password: "))
                 let start = ContinuousClock.now
                 try await bench.daemon.sensor.queue(outcomes: ["match"])
-                #expect(terminal.shows("Recognized. Press Enter to confirm."))
+                #expect(terminal.shows("Press Enter to confirm."))
                 terminal.type("\n")
                 try await eventually("what comes of Enter") {
                     terminal.look()
@@ -148,7 +148,7 @@ struct PAMTerminalTests {
                 let tester = try bench.startTester(on: terminal)
                 #expect(terminal.shows("Password: "))
                 try await bench.daemon.sensor.queue(outcomes: ["match"])
-                #expect(terminal.shows("Recognized. Press Enter to confirm."))
+                #expect(terminal.shows("Press Enter to confirm."))
                 terminal.type("\(word)\n")
                 let status = try await tester.exitStatus(within: .seconds(60))
                 #expect((status == 0) == isRight)
@@ -185,7 +185,7 @@ struct PAMTerminalTests {
             if let terminal {
                 #expect(terminal.shows("asked: Password: "))
                 try await bench.daemon.sensor.queue(outcomes: ["match"])
-                #expect(terminal.shows("told: Recognized. Press Enter to confirm."))
+                #expect(terminal.shows("told: Press Enter to confirm."))
                 try await Self.confirm(on: terminal, program)
             }
             let ended = try await program.ended(within: .seconds(100))

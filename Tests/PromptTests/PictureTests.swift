@@ -14,6 +14,10 @@ struct PictureTests {
         var variables: [String: String] = [:]
         var language: String?
         var textScale = 1
+        /// Whether a program outside sandboxes asks, a real one.
+        var isOfProgram = false
+        /// Whether the details of the caller are open; their numbers are others each time.
+        var isOpen = false
         /// Without animations, for whoever wants none; with them it comes to the same.
         var isStill = true
 
@@ -24,25 +28,29 @@ struct PictureTests {
         "sensor": .string("Reader"), "biometry-type": .uint32(1),
     ]
     private static let ready = ("sensor-ready", sensor)
+    private static let both: [String: Variant] = ["policy": .uint32(2)]
     private static let long = Array(repeating: "open what is kept in a very safe place", count: 12)
         .joined(separator: ", ")
     private static let states = [
         State(name: "fingerprint", events: [ready]),
-        State(name: "passcode", details: ["policy": .uint32(2)], events: [ready]),
+        State(name: "passcode", details: both, events: [ready], isOfProgram: true),
+        State(name: "details", details: both, events: [ready], isOfProgram: true, isOpen: true),
         State(
             name: "dark",
-            details: ["policy": .uint32(2)],
+            details: both,
             events: [ready],
-            variables: ["ADW_DEBUG_COLOR_SCHEME": "prefer-dark"]
+            variables: ["ADW_DEBUG_COLOR_SCHEME": "prefer-dark"],
+            isOfProgram: true
         ),
+        State(name: "unusual", details: ["sandbox-id": .string(""), "requester": .string("Bank")]),
         State(
             name: "contrast",
             details: ["policy": .uint32(2)],
             events: [ready],
             variables: ["ADW_DEBUG_HIGH_CONTRAST": "1"]
         ),
-        State(name: "german", details: ["policy": .uint32(2)], events: [ready], language: "de"),
-        State(name: "chinese", details: ["policy": .uint32(2)], events: [ready], language: "zh_CN"),
+        State(name: "german", details: both, events: [ready], language: "de"),
+        State(name: "chinese", details: both, events: [ready], language: "zh_CN"),
         State(
             name: "right-to-left",
             details: ["policy": .uint32(2), "reason": .string("לפתוח את הכספת")],
@@ -96,7 +104,7 @@ struct PictureTests {
     func prompt(_ state: State) async throws {
         try await PrivateBus.run { bus in
             if state.isStill { try Pictures.still(bus) }
-            let screen = try await Screen(on: bus)
+            let screen = try await Screen(on: bus, size: (2000, 1800))
             do {
                 try await Self.show(state, on: screen)
             } catch {
@@ -115,17 +123,35 @@ struct PictureTests {
             variables = try await Pictures.language(language, screen.bus)
         }
         if state.textScale != 1 { try await screen.scaleText(by: state.textScale) }
+        variables["GDK_SCALE"] = "2"
         let service = try StandInService(screen.bus)
         try await screen.startAgent(variables)
-        let details: [String: Variant] = [
+        var details: [String: Variant] = [
             "sandboxed": .bool(true), "sandbox-id": .string("org.example.Vault"),
             "app-name": .string("Vault"), "pid": .uint32(4711),
             "user": .string("jo"), "reason": .string("open the vault"), "policy": .uint32(1),
             "stage": .string("biometry"), "biometry-types": .array(element: .uint32, [.uint32(1)]),
         ]
+        if state.isOfProgram {
+            let app = try screen.bus.start(
+                ["/usr/bin/display-im6.q16", "logo:"],
+                environment: screen.environment
+            )
+            try await eventually("a window of the app", within: .seconds(60)) {
+                try await screen.window("class", "display") != nil
+            }
+            details["sandboxed"] = .bool(false)
+            details["pid"] = .uint32(UInt32(app.pid))
+        }
         let handle = try await service.begin(details.merging(state.details) { $1 })
         for (kind, detail) in state.events { try await service.update(handle, kind, detail) }
-        try await Pictures.compare(state.name, on: screen)
+        guard state.isOpen else { return try await Pictures.compare(state.name, on: screen) }
+        let reader = try await ScreenReader(on: screen)
+        defer { reader.connection.close() }
+        _ = try await reader.wait(for: "label", "Authentication Required")
+        try await screen.run("/usr/bin/xdotool", "key", "alt+d")
+        try await reader.waitForLabel(ending: "Any program of yours can start this program.")
+        if Pictures.isDrawing { try await Pictures.compare(state.name, on: screen) }
     }
 
     @Test(

@@ -21,8 +21,9 @@ struct PromptWindowTests {
             let words = try await stage.reader.elements().map(\.name)
             // Plain text: what looks like markup is shown as it is.
             #expect(words.contains { $0.hasSuffix("is trying to open the <b>vault</b>") })
-            #expect(words.contains { $0.hasSuffix("which nobody vouches for.") })
-            #expect(words.contains("Not verified"))
+            #expect(words.contains("Authentication Required"))
+            #expect(words.contains("Touch the fingerprint sensor or enter your password."))
+            #expect(!words.contains("Warning"))
             try await stage.screen.type("1111")
             try await stage.screen.press("Return")
             _ = try await stage.reader.wait(for: "status", "Wrong password. 4 attempts are left.")
@@ -115,7 +116,7 @@ struct PromptWindowTests {
             _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
             #expect(try await stage.reader.find("button", "Use _PIN") == nil)
             try await stage.daemon.sensor.queue(outcomes: ["no-match"])
-            _ = try await stage.reader.wait(for: "status", "No match. 2 attempts are left.")
+            _ = try await stage.reader.wait(for: "status", "Not recognized. 2 attempts are left.")
             try await stage.reader.press("Use _PIN")
             try await expectError(.userFallback, of: "the fallback") {
                 _ = try await evaluation.value

@@ -186,6 +186,22 @@ import TestSupport
             .split(separator: "\n").first.map(String.init)
     }
 
+    /// How wide and high the prompt's window is, in points.
+    func windowSize() async throws -> (width: Int, height: Int) {
+        guard let window = try await window("class", "localauth-agent") else {
+            throw TestFailure("there is no prompt")
+        }
+        let lines = try await run("/usr/bin/xdotool", "getwindowgeometry", "--shell", window)
+            .split(separator: "\n")
+        let value = { (name: String) in
+            lines.first { $0.hasPrefix(name + "=") }.flatMap { Int($0.dropFirst(name.count + 1)) }
+        }
+        guard let width = value("WIDTH"), let height = value("HEIGHT") else {
+            throw TestFailure("xdotool said \(lines)")
+        }
+        return (width, height)
+    }
+
     /// Which window has the keys, what others there are, and what the window manager said last.
     func focus() async throws -> String {
         let focus = try await run("/usr/bin/xdotool", "getwindowfocus", "getwindowname")

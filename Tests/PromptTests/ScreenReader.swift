@@ -21,6 +21,7 @@ import TestSupport
         case enabled = 8
         case focused = 12
         case sensitive = 24
+        case showing = 25
     }
 
     /// An object of a program.

@@ -5,7 +5,7 @@
 Runs as root in the booted system. The commands are in blocks that begin with ```console. A line that
 begins with `# ` is typed by root, `$ ` by alice in a local session, `ssh$ ` by alice over ssh; what
 follows is the answer. There, a … stands for anything in a line, and a line that is a … for any lines.
-Where the answer says "Type your password", alice's is typed.
+Where the answer says "Enter your password", alice's is typed.
 """
 import os
 import pty
@@ -26,7 +26,7 @@ SHELLS = {
 PROMPT = re.compile(r"<<(\d+)>>$")
 # What the prompt of a terminal has in its last line while it waits.
 QUESTION = re.compile(r"(?m)^.*[Pp]assword.*: ?$")
-ASKS = "Type your password"
+ASKS = "Enter your password"
 PASSWORD = "alice"
 
 

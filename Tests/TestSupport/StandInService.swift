@@ -90,7 +90,7 @@ package enum Happening: Hashable, Sendable {
         return nil
     }
 
-    private func nextAnswer() async -> Happening? {
+    package func nextAnswer() async -> Happening? {
         for await happening in happenings {
             switch happening {
             case .registered, .unregistered, .locked, .monitored: continue

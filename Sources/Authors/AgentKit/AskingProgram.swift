@@ -1,4 +1,3 @@
-import Glibc
 import Linux
 internal import Localization
 
@@ -28,38 +27,17 @@ public struct AskingProgram: Hashable, Sendable {
     /// Looks a process up; nil if its program cannot be proven.
     public init?(pid: UInt32) {
         guard let number = Int32(exactly: pid), number > 0,
-            let (program, path) = Self.proven(number)
+            let program = RunningProgram(pid: number)
         else { return nil }
+        let path = plainText(program.path, limit: 256)
+        // A path that is cut, or shown without a character, is another one.
+        guard path == program.path else { return nil }
         let file = program.desktopFile(languages: preferredLanguages())
         let title = plainText(file?.name ?? "", limit: 128)
         self.path = path
-        name = title.isEmpty ? plainText(Self.fileName(path), limit: 128) : title
+        name = title.isEmpty ? plainText(program.fileName, limit: 128) : title
         icon = plainText(file?.icon ?? "", limit: 1024)
         ancestors = Self.ancestors(of: number)
-    }
-
-    /// The program of a process and its path, where that can be shown and not be faked (L33).
-    ///
-    /// A process in a mount namespace of its own, or with a file that was replaced, could be at the
-    /// path of any other program.
-    private static func proven(_ pid: Int32) -> (RunningProgram, path: String)? {
-        let program = RunningProgram(pid: pid)
-        guard let own = SmallFile.link("/proc/self/ns/mnt"),
-            SmallFile.link("/proc/\(pid)/ns/mnt") == own,
-            let path = program.path.map({ plainText($0, limit: 256) }),
-            isSameFile(path, "/proc/\(pid)/exe")
-        else { return nil }
-        return (program, path)
-    }
-
-    private static func isSameFile(_ path: String, _ other: String) -> Bool {
-        var (file, program) = (stat(), stat())
-        guard stat(path, &file) == 0, stat(other, &program) == 0 else { return false }
-        return file.st_dev == program.st_dev && file.st_ino == program.st_ino
-    }
-
-    private static func fileName(_ path: String) -> String {
-        path.split(separator: "/").last.map(String.init) ?? path
     }
 
     /// Stops at process 1, which starts everything, and at a process that cannot be proven.
@@ -67,8 +45,8 @@ public struct AskingProgram: Hashable, Sendable {
         var names: [String] = []
         var next = RunningProgram.parent(of: pid)
         while let process = next, process > 1, names.count < 4 {
-            guard let path = proven(process)?.path else { break }
-            names.append(plainText(fileName(path), limit: 64))
+            guard let program = RunningProgram(pid: process) else { break }
+            names.append(plainText(program.fileName, limit: 64))
             next = RunningProgram.parent(of: process)
         }
         return names

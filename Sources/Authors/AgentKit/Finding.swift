@@ -32,12 +32,16 @@ package struct Finding: Hashable, Sendable {
         FileHolder.all(of: Set((0..<64).map { "/dev/video\($0)" }))
             .map { holder in
                 let program = plainText(holder.program, limit: 64)
-                let message = localized(
-                    "%1$s (process %2$s) has the camera %3$s open.",
-                    program,
-                    "\(holder.pid)",
-                    holder.path
-                )
+                let (pid, path) = ("\(holder.pid)", holder.path)
+                let message =
+                    program.isEmpty
+                    ? localized("Process %1$s has the camera %2$s open.", pid, path)
+                    : localized(
+                        "%1$s (process %2$s) has the camera %3$s open.",
+                        program,
+                        pid,
+                        path
+                    )
                 return Finding(name: "camera", state: "ok", message: message)
             }
     }

@@ -8,8 +8,9 @@ public struct PromptState: Hashable, Sendable {
         public let biometryType: UInt32
         /// Whether it has said that it looks.
         public fileprivate(set) var isReady = false
-        /// That another program has it, in words, for as long as it has.
+        /// A sentence while another program has the sensor.
         fileprivate var isInUse: String?
+        fileprivate var hasFailed = false
     }
 
     /// How things stand; what colours and icons follow.
@@ -24,10 +25,16 @@ public struct PromptState: Hashable, Sendable {
     public let details: PromptDetails
     /// The sensors at work, one for each kind.
     public private(set) var sensors: [Sensor]
-    /// What has just happened, or what can be done; then which sensors other programs have.
+    /// What the user can do now; empty where the field or the button alone says it.
+    public var invitation: String {
+        let types = sensors.filter { !$0.hasFailed }.map(\.biometryType)
+        guard !isOver, !canConfirm, !types.isEmpty || isAtCompanion else { return "" }
+        return PromptText.invitation(details, at: types, takesPassword: takesSecret)
+    }
+    /// What has just happened, and which sensors other programs have.
     public var words: String {
-        let others = isOver ? [] : sensors.compactMap(\.isInUse).filter { $0 != news }
-        return ([news] + others).joined(separator: "\n")
+        let others = isOver ? [] : sensors.compactMap(\.isInUse)
+        return ((news.isEmpty ? [] : [news]) + others).joined(separator: "\n")
     }
     private(set) var news: String
     /// What was said of a miss, until something else happens: a hint is said behind it.
@@ -40,6 +47,10 @@ public struct PromptState: Hashable, Sendable {
     public private(set) var takesSecret: Bool
     /// Whether the secret is the app's own password.
     public private(set) var asksApplicationPassword: Bool
+    /// The longest secret that is taken, in bytes.
+    public var longestSecret: Int {
+        asksApplicationPassword ? SecretLine.longestPassword : SecretLine.longestPasscode
+    }
     /// Whether a secret was sent and its verdict has not come.
     private var isChecking = false
     /// Whether the fallback is on offer.
@@ -48,6 +59,8 @@ public struct PromptState: Hashable, Sendable {
     public private(set) var canConfirm = false
     /// Whether it is over.
     public private(set) var isOver = false
+    /// Whether companions alone are asked.
+    private var isAtCompanion: Bool
 
     /// The first moment of a prompt.
     public init(_ details: PromptDetails) {
@@ -55,7 +68,8 @@ public struct PromptState: Hashable, Sendable {
         var types: [UInt32] = []
         for type in details.biometryTypes where !types.contains(type) { types.append(type) }
         sensors = details.stage == .biometry ? types.map { Sensor(biometryType: $0) } : []
-        news = PromptText.invitation(details)
+        news = ""
+        isAtCompanion = details.stage == .biometry && types.isEmpty
         showsSecret = details.takesPasscodeAtOnce
         takesSecret = showsSecret
         asksApplicationPassword = details.stage == .applicationPassword
@@ -66,15 +80,21 @@ public struct PromptState: Hashable, Sendable {
         guard !isOver else { return }
         let last = miss
         miss = nil
-        if let sentence = PromptText.sentence(progress, instructions: details.instructions) {
-            news = sentence
+        let sentence = PromptText.sentence(progress)
+        switch progress {
+        // The invitation and the picture say these.
+        case .promptShown, .sensorReady, .sensorBusy: break
+        default: news = sentence ?? news
         }
         switch progress {
         case .promptShown:
             break
         case .sensorReady(_, let type): mark(type, isReady: true)
-        case .sensorBusy(_, let type, _): mark(type, isReady: false, isInUse: news)
-        case .sensorFailed(_, let type, _): mark(type, isReady: false)
+        case .sensorBusy(_, let type, _): mark(type, isReady: false, isInUse: sentence)
+        case .sensorFailed(_, let type, _):
+            // Another sensor of this kind may still work.
+            let isOnly = details.sensorTypes.count { $0 == type } < 2
+            mark(type, isReady: false, hasFailed: isOnly)
         case .hint:
             if let last, news != last { news = "\(last) \(news)" } else { mood = .asking }
         case .noMatch:
@@ -88,7 +108,7 @@ public struct PromptState: Hashable, Sendable {
         case .passcodeRequired(let cause, _):
             let isAskedAnew = Self.asksAnew(cause)
             // These causes are about the password alone: sensors look on.
-            if !isAskedAnew { sensors = [] }
+            if !isAskedAnew { (sensors, isAtCompanion) = ([], false) }
             mood = .asking
             // A password that is being checked still gets its verdict.
             guard isAskedAnew || asksApplicationPassword || !isChecking else { break }
@@ -103,7 +123,7 @@ public struct PromptState: Hashable, Sendable {
             takesSecret = false
         case .applicationPasswordRequired:
             ask(forApplicationPassword: true)
-            sensors = []
+            (sensors, isAtCompanion) = ([], false)
             mood = .asking
         case .secretRefused:
             (mood, takesSecret, isChecking) = (.failed, true, false)
@@ -146,11 +166,17 @@ public struct PromptState: Hashable, Sendable {
         ["verifier-failed", "delay-over"].contains(cause)
     }
 
-    private mutating func mark(_ type: UInt32, isReady: Bool, isInUse: String? = nil) {
+    private mutating func mark(
+        _ type: UInt32,
+        isReady: Bool,
+        isInUse: String? = nil,
+        hasFailed: Bool = false
+    ) {
         mood = .asking
         guard let index = sensors.firstIndex(where: { $0.biometryType == type }) else { return }
         sensors[index].isReady = isReady
         sensors[index].isInUse = isInUse
+        sensors[index].hasFailed = hasFailed
     }
 
     private mutating func ask(forApplicationPassword isForApplication: Bool) {

@@ -10,6 +10,8 @@ import Windows
     /// So long after it appears keys and clicks are for whoever had them before: nobody can mean a
     /// window that they have not seen yet.
     static let settling = Duration.milliseconds(400)
+    /// The width of what is in the window, in points.
+    private static let width: gint = 380
 
     private let prompt: Prompt
     private var state: PromptState
@@ -19,6 +21,8 @@ import Windows
     private var settlings = 0
     private var hasBeenActive = false
     private var hasOfferedConfirmation = false
+    /// Whether the last letter did not fit.
+    private var hasOverflowed = false
     /// What has the focus once the window has settled: what had it before.
     private var chosen = "primary"
     private var timers: [EventSource] = []
@@ -31,6 +35,7 @@ import Windows
         self.state = state
         parts = try WindowParts(PackageResources.prompt_ui)
         try SecretBuffer.use(in: part("secret"))
+        SecretBuffer.overflowed = { [weak self] in self?.overflowed() }
         describe()
         listen()
         draw()
@@ -83,6 +88,8 @@ import Windows
         part("fallback").on("clicked") { [weak self] in self?.fallBack() }
         part("primary").on("clicked") { [weak self] in self?.goOn() }
         part("secret").on("activate") { [weak self] in self?.enter() }
+        part("secret").on("changed") { [weak self] in self?.typed() }
+        part("details").on("notify::expanded") { [weak self] in self?.fit() }
         window.onKey { [weak self] in self?.take($0) ?? false }
     }
 
@@ -150,6 +157,17 @@ import Windows
         draw()
     }
 
+    private func typed() {
+        hasOverflowed = false
+        drawWords()
+        drawPrimary()
+    }
+
+    private func overflowed() {
+        hasOverflowed = true
+        drawWords()
+    }
+
     private func clearSecret() {
         gtk_editable_set_text(part("secret").pointer, "")
         SecretBuffer.wipe()
@@ -159,28 +177,29 @@ import Windows
 
     private func describe() {
         let details = state.details
-        let name = PromptText.appTitle(details)
-        gtk_window_set_title(window.asWindow, localized("Authentication: %1$s", name))
-        part("name").text = name
-        part("origin").text = PromptText.origin(details)
+        gtk_window_set_title(window.asWindow, PromptText.heading)
+        part("heading").text = PromptText.heading
         part("reason").text = PromptText.question(details)
-        showIcon(details.appIcon, name)
-        // The sandbox of an app proves its id; a program may act for any process that started it.
-        let isVerified = details.isSandboxed && !details.appName.isEmpty
-        let trust = part("trust")
-        gtk_image_set_from_icon_name(
-            trust.pointer,
-            isVerified ? "security-high-symbolic" : "dialog-warning-symbolic"
-        )
-        trust.setName(isVerified ? localized("Verified") : localized("Not verified"))
+        let claim = PromptText.claim(details)
+        part("origin").text = [PromptText.origin(details), claim].compactMap(\.self)
+            .joined(separator: "\n")
+        gtk_expander_set_label(part("details").pointer, localized("_Details"))
+        part("facts").text = PromptText.facts(details).joined(separator: "\n")
+        showIcon(details.appIcon, PromptText.appTitle(details))
+        // Most programs are neither verified nor unusual.
+        let isHidden = details.isSandboxed ? details.sandboxID.isEmpty : details.program == nil
+        part("warning").isVisible = isHidden || claim != nil
+        part("warning").setName(localized("Warning"))
         // A title of the app's is plain text: no underscore of it is a mnemonic.
         if let title = details.cancelTitle {
             part("cancel-label").setMnemonic(plainMnemonic(title), for: part("cancel"))
+            gtk_widget_set_tooltip_text(part("cancel").asWidget, title)
         } else {
             part("cancel-label").setMnemonic(localized("_Cancel"), for: part("cancel"))
         }
         if let title = details.fallbackTitle {
             part("fallback-label").setMnemonic(plainMnemonic(title), for: part("fallback"))
+            gtk_widget_set_tooltip_text(part("fallback").asWidget, title)
         } else {
             part("fallback-label").setMnemonic(localized("Use _Another Way"), for: part("fallback"))
         }
@@ -201,7 +220,8 @@ import Windows
 
     private func draw() {
         drawSensors()
-        part("status").text = state.words
+        drawWords()
+        SecretBuffer.limit = state.longestSecret
         part("secret-box").isVisible = state.showsSecret && !state.isOver
         let label = PromptText.passcodeLabel(
             state.details,
@@ -215,10 +235,10 @@ import Windows
         part("fallback").isEnabled = isAnswerable
         let hasPrimary = (state.showsSecret || state.canConfirm) && !state.isOver
         show(part("primary"), hasPrimary)
-        part("primary").isEnabled = isAnswerable && (state.takesSecret || state.canConfirm)
+        drawPrimary()
         part("primary-label")
             .setMnemonic(
-                state.canConfirm ? localized("C_onfirm") : localized("C_ontinue"),
+                state.canConfirm ? localized("C_onfirm") : localized("_Authenticate"),
                 for: part("primary")
             )
         // Once: whoever has gone on to another button is not taken back.
@@ -230,14 +250,52 @@ import Windows
         fit()
     }
 
-    /// What is above the sensors gets as much of its height as a low screen leaves it, and scrolls.
+    private func drawWords() {
+        show(state.invitation, in: "invitation")
+        let words = hasOverflowed ? localized("The password cannot be longer.") : state.words
+        show(words, in: "status")
+    }
+
+    private func show(_ words: String, in label: String) {
+        part(label).text = words
+        part(label).isVisible = !words.isEmpty
+    }
+
+    private func drawPrimary() {
+        let canSubmit = state.takesSecret && !SecretBuffer.isEmpty
+        part("primary").isEnabled =
+            !state.isOver && !isSettling && (canSubmit || state.canConfirm)
+    }
+
+    /// Puts buttons whose titles need more room below one another, the one that goes on first.
+    private func layOutButtons() {
+        let names = ["cancel", "fallback", "primary"].filter { part($0).isVisible }
+        let widest = names.map { part($0).naturalWidth }.max() ?? 0
+        let isRow = (widest + 12) * gint(names.count) - 12 <= Self.width
+        let direction = isRow ? GTK_ORIENTATION_HORIZONTAL : GTK_ORIENTATION_VERTICAL
+        let buttons = part("buttons")
+        guard gtk_orientable_get_orientation(buttons.pointer) != direction else { return }
+        gtk_orientable_set_orientation(buttons.pointer, direction)
+        for name in isRow ? ["fallback", "primary"] : ["fallback", "cancel"] {
+            let last = gtk_widget_get_last_child(buttons.asWidget)
+            gtk_box_reorder_child_after(buttons.asBox, part(name).asWidget, last)
+        }
+    }
+
+    /// Has what the caller wants scroll where a low screen has no room for it.
     private func fit() {
-        guard let screen = Display.leastHeight else { return }
-        let width = part("content").naturalWidth
-        let below = part("content").naturalHeight(width) - part("scroll").naturalHeight(width)
-        // A desktop has panels.
-        let room = screen - 64 - below
-        gtk_scrolled_window_set_max_content_height(part("scroll").pointer, min(max(room, 48), 400))
+        layOutButtons()
+        let all = part("content").naturalHeight(Self.width)
+        let others = all - part("scroll").naturalHeight(Self.width)
+        // A desktop has panels, and the window has margins.
+        let room = Display.leastHeight.map { min(max($0 - 64 - 48 - others, 48), 400) } ?? 400
+        let isLong = part("reason").naturalHeight(Self.width) > room
+        gtk_scrolled_window_set_policy(
+            part("scroll").pointer,
+            GTK_POLICY_EXTERNAL,
+            isLong ? GTK_POLICY_AUTOMATIC : GTK_POLICY_NEVER
+        )
+        gtk_scrolled_window_set_max_content_height(part("scroll").pointer, room)
     }
 
     /// A button that goes gives its focus to nobody: GTK would give it to Cancel, and whoever

@@ -5,7 +5,7 @@ import DBus
 import Glibc
 import Windows
 
-/// The one place in this process where a typed secret is: a text buffer of GTK's on a locked page.
+/// The one place in this process where a typed secret is: a text buffer of GTK's on locked pages.
 ///
 /// GTK's own buffer for passwords keeps what was deleted until the window goes. And GTK 4.8 tells
 /// whoever listens on the bus of accessibility what is typed and deleted in a field, and gives the
@@ -20,9 +20,11 @@ import Windows
     /// The last so many of them are a text as well.
     private static let stars = UInt(
         // A number, because pointers can't leave the closures below.
-        bitPattern: strdup(String(repeating: "*", count: SecretLine.capacity))
+        bitPattern: strdup(String(repeating: "*", count: SecretLine.longestPassword))
     )
     private static let type = register()
+    /// Called when a letter, or what was pasted, does not fit.
+    static var overflowed: @BusActor () -> Void = {}
 
     /// Has a field keep what is typed there; of one window at a time.
     /// - Throws: Failed when the memory can't be locked.
@@ -36,15 +38,17 @@ import Windows
         // GTK's names for what are one object and another.
         let buffer = UnsafeMutablePointer<GtkEntryBuffer>(OpaquePointer(object))
         let place = UnsafeMutablePointer<GtkText>(text)
-        // Of four bytes at most.
-        gtk_entry_buffer_set_max_length(buffer, gint(SecretLine.capacity / 4))
         gtk_text_set_buffer(place, buffer)
         disguise(Widget(pointer: text))
-        // Not through the input method of the desktop, which is another process, and may be told
-        // each key over a bus.
-        Widget(pointer: text).set("im-module", "gtk-im-context-simple")
+        compose(in: Widget(pointer: text))
         // What is shown is copied to wherever letters are drawn.
         gtk_widget_action_set_enabled(Widget(pointer: text).asWidget, "misc.toggle-visibility", 0)
+    }
+
+    /// The longest secret that is taken, in bytes.
+    static var limit: Int {
+        get { line?.limit ?? 0 }
+        set { line?.limit = newValue }
     }
 
     static var isEmpty: Bool { line?.isEmpty ?? true }
@@ -54,6 +58,44 @@ import Windows
     /// What was typed, where it lies.
     static func send(to prompt: Prompt) throws(DBusError) {
         try line?.withBytes { bytes throws(DBusError) in try prompt.submit(passcode: bytes) }
+    }
+
+    // MARK: Keys
+
+    /// Composes letters before the field gets the keys: GTK draws a letter that is being composed
+    /// readably, also in a field for passwords.
+    ///
+    /// The input method of the desktop is another process, which may hear each key over a bus.
+    private static func compose(in field: Widget) {
+        field.set("im-module", "gtk-im-context-none")
+        guard let keys = gtk_event_controller_key_new(), let composer = gtk_im_context_simple_new()
+        else { return }
+        defer { g_object_unref(UnsafeMutableRawPointer(composer)) }
+        gtk_im_context_set_client_widget(composer, field.asWidget)
+        gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
+        gtk_event_controller_key_set_im_context(keys, composer)
+        // The composed letters, and the field.
+        typealias Commit =
+            @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, gpointer?) -> Void
+        let commit: Commit = { _, letters, field in
+            guard let letters, let field else { return }
+            let editable = OpaquePointer(field)
+            guard gtk_editable_get_editable(editable) != 0 else { return }
+            gtk_editable_delete_selection(editable)
+            var position = gtk_editable_get_position(editable)
+            gtk_editable_insert_text(editable, letters, -1, &position)
+            gtk_editable_set_position(editable, position)
+        }
+        g_signal_connect_data(
+            UnsafeMutableRawPointer(composer),
+            "commit",
+            // GObject calls it with the arguments that this signal has.
+            unsafeBitCast(commit, to: GCallback.self),
+            UnsafeMutableRawPointer(field.pointer),
+            nil,
+            GConnectFlags(0)
+        )
+        gtk_widget_add_controller(field.asWidget, keys)
     }
 
     // MARK: What GTK calls
@@ -122,7 +164,14 @@ import Windows
         guard isTyped else { return }
         defer { BusActor.assume { typed = 0 } }
         g_signal_stop_emission_by_name(field, "insert-text")
-        let count = min(Int(g_utf8_strlen(text, gssize(size))), SecretLine.capacity)
+        let fits = BusActor.assume {
+            let fits = size <= limit - (line?.count ?? 0)
+            if !fits { overflowed() }
+            return fits
+        }
+        // Half of what was pasted would be another password.
+        guard fits else { return }
+        let count = Int(g_utf8_strlen(text, gssize(size)))
         gtk_editable_insert_text(OpaquePointer(field), stars(count), gint(count), position)
     }
 
@@ -130,7 +179,7 @@ import Windows
     private nonisolated static func stars(_ count: Int) -> UnsafePointer<CChar>? {
         let address = BusActor.assume { stars }
         // The last so many.
-        return UnsafePointer(bitPattern: address + UInt(SecretLine.capacity - count))
+        return UnsafePointer(bitPattern: address + UInt(SecretLine.longestPassword - count))
     }
 
     // What GTK has for the text.

@@ -3,14 +3,18 @@ public import DBus
 import Glibc
 import Sealing
 
-/// A line that is being typed and must not leave this memory: one page that is never swapped, never
+/// A line that is being typed and must not leave this memory: pages that are never swapped, never
 /// in a core dump, not inherited by a forked child, and wiped whenever the line ends.
 public struct SecretLine: ~Copyable {
-    /// The longest line, in bytes.
-    public static let capacity = 1024
+    /// The longest password of a login, in bytes: PAM takes no longer one.
+    public static let longestPasscode = 511
+    /// The longest password of an item, in bytes: sealed, it has 64 KiB (contract 5.2).
+    public static let longestPassword = 65_488
     private static let inputCapacity = 256
-    private static let pageSize = 4096
+    private static let size = 17 * 4096
 
+    /// The longest line that is taken, in bytes; at most ``longestPassword``.
+    public var limit = longestPasscode
     /// How many bytes were typed.
     public private(set) var count = 0
     // Wiping and locking need memory that the language never copies; private to this type.
@@ -26,25 +30,25 @@ public struct SecretLine: ~Copyable {
         }
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
         guard
-            let page = mmap(nil, Self.pageSize, PROT_READ | PROT_WRITE, flags, -1, 0),
+            let page = mmap(nil, Self.size, PROT_READ | PROT_WRITE, flags, -1, 0),
             page != MAP_FAILED
         else {
             throw DBusError(.failed, "There is no memory for a passcode.")
         }
         guard
-            mlock(page, Self.pageSize) == 0,
-            madvise(page, Self.pageSize, Int32(MADV_DONTDUMP)) == 0,
-            madvise(page, Self.pageSize, Int32(MADV_WIPEONFORK)) == 0
+            mlock(page, Self.size) == 0,
+            madvise(page, Self.size, Int32(MADV_DONTDUMP)) == 0,
+            madvise(page, Self.size, Int32(MADV_WIPEONFORK)) == 0
         else {
-            munmap(page, Self.pageSize)
+            munmap(page, Self.size)
             throw DBusError(.failed, "The memory for a passcode can't be locked.")
         }
         self.page = page
     }
 
     deinit {
-        explicit_bzero(page, Self.pageSize)
-        munmap(page, Self.pageSize)
+        explicit_bzero(page, Self.size)
+        munmap(page, Self.size)
     }
 
     /// Whether nothing was typed.
@@ -57,9 +61,7 @@ public struct SecretLine: ~Copyable {
 
     /// Puts bytes in between; false when they don't all fit.
     public mutating func insert(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-        guard (0...count).contains(offset), bytes.count <= Self.capacity - count else {
-            return false
-        }
+        guard (0...count).contains(offset), bytes.count <= limit - count else { return false }
         let place = page + offset
         memmove(place + bytes.count, place, count - offset)
         if let start = bytes.baseAddress { memcpy(place, start, bytes.count) }
@@ -77,7 +79,7 @@ public struct SecretLine: ~Copyable {
 
     /// Adds one byte; false when the line is full.
     mutating func append(_ byte: UInt8) -> Bool {
-        guard count < Self.capacity else { return false }
+        guard count < limit else { return false }
         page.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
         count += 1
         return true
@@ -96,7 +98,7 @@ public struct SecretLine: ~Copyable {
 
     /// Overwrites everything that was typed.
     public mutating func wipe() {
-        explicit_bzero(page, Self.capacity)
+        explicit_bzero(page, count)
         count = 0
     }
 
@@ -113,7 +115,8 @@ public struct SecretLine: ~Copyable {
     /// one.
     /// - Returns: what read(2) said.
     mutating func read(from descriptor: Int32, _ each: (inout SecretLine, UInt8) -> Bool) -> Int {
-        let input = page + Self.capacity
+        // Behind the longest line and its zero.
+        let input = page + Self.longestPassword + 1
         let size = Glibc.read(descriptor, input, Self.inputCapacity)
         for offset in 0..<max(0, size) {
             let byte = input.load(fromByteOffset: offset, as: UInt8.self)

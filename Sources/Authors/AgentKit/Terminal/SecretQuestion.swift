@@ -34,7 +34,8 @@ public import Sealing
         path: String = "/dev/tty"
     ) async throws(DBusError) -> SecretBytes? {
         let terminal = try Terminal(path: path)
-        let line = try SecretLine()
+        var line = try SecretLine()
+        line.limit = SecretLine.longestPassword
         try terminal.take()
         defer { terminal.restore() }
         let (answers, continuation) = AsyncStream.makeStream(of: SecretBytes?.self)

@@ -64,15 +64,13 @@ internal import Localization
         let details = prompt.details
         let cancel = plainText(details.cancelTitle ?? localized("cancel"), limit: 64)
         let keys = localized("Ctrl-C: %1$s.", cancel)
-        shown.terminal.write(
-            """
-
-            \(shown.terminal.wrapped(PromptText.question(details)))
-            \(shown.terminal.wrapped(PromptText.origin(details)))
-            \(shown.terminal.wrapped("\(state.words) \(keys)"))
-
-            """
-        )
+        let claim = PromptText.claim(details).map { [$0] } ?? []
+        let known = [state.invitation, state.words].filter { !$0.isEmpty }
+        let words = known.isEmpty ? PromptText.invitation(details) : known.joined(separator: "\n")
+        let lines =
+            [PromptText.question(details), PromptText.origin(details)] + claim
+            + PromptText.facts(details) + ["\(words) \(keys)"]
+        shown.terminal.write("\n\(lines.map(shown.terminal.wrapped).joined(separator: "\n"))\n")
         if state.canFallBack { offerFallback(shown) }
         ask(shown)
     }
@@ -158,6 +156,7 @@ internal import Localization
 
     private func ask(_ shown: Shown) {
         guard shown.state.takesSecret else { return }
+        shown.line.limit = shown.state.longestSecret
         let label = PromptText.passcodeLabel(
             shown.prompt.details,
             asksApplicationPassword: shown.state.asksApplicationPassword

@@ -3,7 +3,10 @@ internal import Localization
 
 /// Every sentence that a prompt shows, in one place and in the user's language.
 public enum PromptText {
-    /// The first line: the caller and its request.
+    /// What every prompt is called.
+    public static var heading: String { localized("Authentication Required") }
+
+    /// The caller and its request.
     public static func question(_ details: PromptDetails) -> String {
         let reason = translation(of: details.reason, like: reasons)
         let caller = caller(details)
@@ -52,93 +55,108 @@ public enum PromptText {
         }
     }
 
-    /// The caller's process and program or app, and the name that it claims to ask for.
+    /// The program or sandboxed app of the caller, without its name.
     public static func origin(_ details: PromptDetails) -> String {
-        let process = process(details)
-        guard !details.requester.isEmpty else { return process }
-        let claim =
-            details.requesterPID == 0
+        let pid = "\(details.pid)"
+        if details.isSandboxed {
+            return details.sandboxID.isEmpty
+                ? localized("Nothing shows which app is in the sandbox of process %1$s.", pid)
+                : localized("Sandboxed app %1$s", details.sandboxID)
+        }
+        return details.program?.path
+            ?? localized("Process %1$s does not show which program it runs.", pid)
+    }
+
+    /// The user that the caller claims to ask for; nil: none.
+    public static func claim(_ details: PromptDetails) -> String? {
+        guard !details.requester.isEmpty else { return nil }
+        return details.requesterPID == 0
             ? localized("“%1$s” is the app's own claim.", details.requester)
             : localized(
                 "“%1$s” (process %2$s) is the app's own claim.",
                 details.requester,
                 "\(details.requesterPID)"
             )
-        return "\(process) \(claim)"
     }
 
-    private static func process(_ details: PromptDetails) -> String {
-        let pid = "\(details.pid)"
-        if details.isSandboxed {
-            return details.sandboxID.isEmpty
-                ? localized("Asked by a sandboxed app (process %1$s).", pid)
-                : localized(
-                    "Asked by the sandboxed app %1$s (process %2$s).",
-                    details.sandboxID,
-                    pid
-                )
+    /// Further facts about the caller, a line each.
+    public static func facts(_ details: PromptDetails) -> [String] {
+        var lines = [localized("Process: %1$s", "\(details.pid)")]
+        guard let program = details.program else { return lines }
+        if !program.ancestors.isEmpty {
+            let chain = program.ancestors.joined(separator: " ← ")
+            lines.append(localized("Started by: %1$s", chain))
         }
-        guard let program = details.program else {
-            return localized(
-                "The program of process %1$s is hidden, or its file was replaced after it started.",
-                pid
-            )
-        }
-        guard !program.ancestors.isEmpty else {
-            return localized(
-                "Asked by %1$s (process %2$s), which nobody vouches for.",
-                program.path,
-                pid
-            )
-        }
-        return localized(
-            "Asked by %1$s (process %2$s, started by %3$s), which nobody vouches for.",
-            program.path,
-            pid,
-            program.ancestors.joined(separator: " ← ")
-        )
+        lines.append(localized("Any program of yours can start this program."))
+        return lines
     }
 
-    /// What the user can do now.
+    /// What the user can do at first.
     public static func invitation(_ details: PromptDetails) -> String {
         switch details.stage {
-        case .passcode:
-            return localized("Type your password.")
-        case .applicationPassword:
-            return localized("Type the password of this item.")
+        case .passcode: localized("Enter your password.")
+        case .applicationPassword: localized("Enter the password of this item.")
         case .biometry:
-            let ways = ways(details)
-            let way =
-                ways.isEmpty
-                ? localized("Use your security key")
-                : ways.dropFirst()
-                    .reduce(ways[0]) { first, next in
-                        // In the middle of a sentence now.
-                        let next = next.prefix(1).lowercased() + next.dropFirst()
-                        return localized("%1$s or %2$s", first, next)
-                    }
-            return details.takesPasscodeAtOnce
-                ? localized("%1$s, or type your password.", way) : localized("%1$s.", way)
+            invitation(
+                details,
+                at: details.biometryTypes,
+                takesPassword: details.takesPasscodeAtOnce
+            )
         }
     }
 
-    /// What to do at the sensors, each way once: in their own words where they have some.
-    private static func ways(_ details: PromptDetails) -> [String] {
-        var ways: [String] = []
-        guard !details.instructions.isEmpty, details.sensorTypes.count == details.sensors.count
-        else { return details.biometryTypes.map(gesture) }
-        for (sensor, type) in zip(details.sensors, details.sensorTypes) {
-            let own = details.instructions[sensor]
-                .map {
-                    localized("“%1$s” (%2$s)", $0, sensor)
-                }
-            // Companions have no words of a type beside others.
-            guard let way = own ?? (type == 0 ? nil : gesture(type)), !ways.contains(way) else {
-                continue
-            }
-            ways.append(way)
+    /// What the user can do at sensors of these types, a line for each sensor with its own words.
+    static func invitation(
+        _ details: PromptDetails,
+        at types: [UInt32],
+        takesPassword: Bool
+    ) -> String {
+        let sensors = Array(zip(details.sensors, details.sensorTypes))
+        let own = sensors.filter { types.contains($1) && details.instructions[$0] != nil }
+        var lines = own.map { localized("%1$s: “%2$s”", $0.0, details.instructions[$0.0] ?? "") }
+        // Types that only sensors with their own words have need no sentence.
+        let plain = types.filter { type in
+            let others = sensors.filter { $0.1 == type && details.instructions[$0.0] == nil }
+            return !others.isEmpty || !own.contains { $0.1 == type }
         }
-        return ways
+        if !plain.isEmpty || own.isEmpty {
+            lines.append(way(Set(plain).subtracting([0]), takesPassword))
+        } else if takesPassword {
+            lines.append(localized("You can also enter your password."))
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// An empty set stands for companions alone.
+    private static func way(_ types: Set<UInt32>, _ takesPassword: Bool) -> String {
+        switch types {
+        case []:
+            takesPassword
+                ? localized("Use your security key or enter your password.")
+                : localized("Use your security key.")
+        case [1]:
+            takesPassword
+                ? localized("Touch the fingerprint sensor or enter your password.")
+                : localized("Touch the fingerprint sensor.")
+        case [2]:
+            takesPassword
+                ? localized("Look at the camera or enter your password.")
+                : localized("Look at the camera.")
+        case [4]:
+            takesPassword
+                ? localized("Look at the iris scanner or enter your password.")
+                : localized("Look at the iris scanner.")
+        case [1, 2]:
+            takesPassword
+                ? localized(
+                    "Touch the fingerprint sensor, look at the camera, or enter your password."
+                )
+                : localized("Touch the fingerprint sensor or look at the camera.")
+        default:
+            takesPassword
+                ? localized("Use one of your sensors or enter your password.")
+                : localized("Use one of your sensors.")
+        }
     }
 
     /// The label before the typed passcode.
@@ -170,19 +188,19 @@ public enum PromptText {
         switch progress {
         case .promptShown: nil
         case .sensorReady(let sensor, let type):
-            ready(sensor, gesture(type, instructions[sensor]))
+            ready(sensor, type, instructions[sensor])
         case .sensorBusy(let sensor, let type, let program): busy(sensor, type, program)
         case .sensorFailed(let sensor, let type, let cause): failed(sensor, type, cause)
         case .hint(let hint): advice(hint)
-        case .noMatch(let left): localized("No match. %1$s", attempts(left))
+        case .noMatch(let left): missed(left)
         case .fallbackAvailable: nil
-        case .confirmationRequired: localized("Recognized. Press Enter to confirm.")
+        case .confirmationRequired: localized("Press Enter to confirm.")
         case .passcodeRequired(let cause, let text): required(cause, text)
-        case .applicationPasswordRequired: localized("Now type the password of this item.")
-        case .passcodeRejected(let left): localized("Wrong password. %1$s", attempts(left))
+        case .applicationPasswordRequired: localized("Enter the password of this item.")
+        case .passcodeRejected(let left): rejected(left)
         case .passcodeDelayed(let seconds): delayed(seconds)
         case .secretRefused:
-            localized("The service did not take the password. Type it again.")
+            localized("The service did not take the password. Enter it again.")
         case .success: localized("Recognized.")
         }
     }
@@ -195,7 +213,7 @@ public enum PromptText {
         case .canceled: localized("Canceled.")
         case .fallback: localized("The app goes on without.")
         case .lockout:
-            localized("Too many failed attempts. The password is needed the next time.")
+            localized("Too many failed attempts: enter your password next time.")
         case .system: localized("Interrupted.")
         }
     }
@@ -224,21 +242,21 @@ public enum PromptText {
     /// The sentence for a cause: no word from outside, but for the quotation of an administrator.
     private static func required(_ cause: String, _ text: String) -> String {
         switch PasscodeCauseWord(rawValue: cause) {
-        case .attempts: localized("The password is needed after so many failed attempts.")
-        case .lockout: localized("The password is needed: too many attempts have failed.")
-        case .sensorFailed: localized("The password is needed: no sensor works any more.")
-        case .verifierFailed: localized("The password could not be checked. Type it again.")
-        case .delayOver: localized("You can type the password again now.")
-        case .boot: localized("The password is needed after a restart or a logout.")
-        case .hours: localized("The password is needed after so long without unlocking.")
+        case .attempts, .lockout:
+            localized("Too many attempts failed: enter your password.")
+        case .sensorFailed: localized("No sensor works: enter your password.")
+        case .verifierFailed: localized("The password could not be checked. Enter it again.")
+        case .delayOver: localized("You can enter your password again.")
+        case .boot: localized("After a restart or a logout, your password is needed once.")
+        case .hours: localized("The last unlock was long ago: enter your password.")
         case .hoursWithBiometry:
-            localized("The password is needed: it has not been typed for a long time.")
+            localized("You last entered your password long ago: enter it again.")
         case .remote where text.isEmpty:
             localized("Your administrator asked for the password.")
         case .remote: localized("Your administrator asked for the password: “%1$s”.", text)
         case .program: localized("A program of yours asked for the password.")
-        case .damaged: localized("The password is needed: the stored state was damaged.")
-        default: localized("The password is needed.")
+        case .damaged: localized("Stored data was damaged: enter your password.")
+        default: localized("Enter your password.")
         }
     }
 
@@ -262,37 +280,43 @@ public enum PromptText {
         }
     }
 
-    private static func ready(_ sensor: String, _ gesture: String) -> String {
-        sensor.isEmpty
-            ? localized("%1$s.", gesture) : localized("%1$s (%2$s is ready).", gesture, sensor)
-    }
-
-    private static func device(_ sensor: String, _ type: UInt32) -> String {
-        switch BiometryType(rawValue: type) {
-        case .fingerprint: localized("The fingerprint reader")
-        case .face: localized("The camera")
-        case _ where sensor.isEmpty: localized("The sensor")
-        default: sensor
+    private static func ready(_ sensor: String, _ type: UInt32, _ ownWords: String?) -> String {
+        if let ownWords { return localized("“%1$s” (%2$s is ready).", ownWords, sensor) }
+        return switch BiometryType(rawValue: type) {
+        case BiometryType.none?: localized("Use your security key (%1$s is ready).", sensor)
+        case .fingerprint: localized("Touch the fingerprint sensor (%1$s is ready).", sensor)
+        case .face: localized("Look at the camera (%1$s is ready).", sensor)
+        case .iris: localized("Look at the iris scanner (%1$s is ready).", sensor)
+        case nil: localized("Use the sensor (%1$s is ready).", sensor)
         }
     }
 
-    /// Which sensor gave up; the rest is what doctor is for.
+    /// Which sensor gave up; `localauthctl doctor` has the rest.
     private static func failed(_ sensor: String, _ type: UInt32, _ cause: String) -> String {
-        let device = device(sensor, type)
-        return switch SensorFailure.Cause(rawValue: cause) {
-        case .denied:
-            localized("%1$s may not be used: “localauthctl doctor” says why.", device)
-        case .missing: localized("%1$s is not connected any more.", device)
-        default: localized("%1$s does not work: “localauthctl doctor” says why.", device)
+        switch (BiometryType(rawValue: type), SensorFailure.Cause(rawValue: cause)) {
+        case (.fingerprint, .denied): localized("The fingerprint reader may not be used.")
+        case (.fingerprint, .missing): localized("The fingerprint reader was disconnected.")
+        case (.fingerprint, _): localized("The fingerprint reader does not work.")
+        case (.face, .denied): localized("The camera may not be used.")
+        case (.face, .missing): localized("The camera was disconnected.")
+        case (.face, _): localized("The camera does not work.")
+        case (_, .denied): localized("The sensor %1$s may not be used.", sensor)
+        case (_, .missing): localized("The sensor %1$s was disconnected.", sensor)
+        case (_, _): localized("The sensor %1$s does not work.", sensor)
         }
     }
 
     /// Which sensor another program has.
     private static func busy(_ sensor: String, _ type: UInt32, _ program: String) -> String {
-        let device = device(sensor, type)
-        return program.isEmpty
-            ? localized("%1$s is in use by another program.", device)
-            : localized("%1$s is in use by %2$s.", device, program)
+        switch (BiometryType(rawValue: type), program.isEmpty) {
+        case (.fingerprint, true):
+            localized("Another program uses the fingerprint reader.")
+        case (.fingerprint, false): localized("%1$s uses the fingerprint reader.", program)
+        case (.face, true): localized("Another program uses the camera.")
+        case (.face, false): localized("%1$s uses the camera.", program)
+        case (_, true): localized("Another program uses the sensor %1$s.", sensor)
+        case (_, false): localized("%1$s uses the sensor %2$s.", program, sensor)
+        }
     }
 
     /// Minutes, rounded up, while there are many seconds.
@@ -310,9 +334,23 @@ public enum PromptText {
             )
     }
 
-    private static func attempts(_ left: UInt32) -> String {
+    private static func missed(_ left: UInt32) -> String {
         left == 0
-            ? localized("No attempt is left.")
-            : localizedCount("%1$s attempt is left.", "%1$s attempts are left.", Int(left))
+            ? localized("Not recognized. No attempt is left.")
+            : localizedCount(
+                "Not recognized. %1$s attempt is left.",
+                "Not recognized. %1$s attempts are left.",
+                Int(left)
+            )
+    }
+
+    private static func rejected(_ left: UInt32) -> String {
+        left == 0
+            ? localized("Wrong password. No attempt is left.")
+            : localizedCount(
+                "Wrong password. %1$s attempt is left.",
+                "Wrong password. %1$s attempts are left.",
+                Int(left)
+            )
     }
 }
