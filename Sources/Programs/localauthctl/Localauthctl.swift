@@ -15,7 +15,7 @@ import Localization
             StatusCommand.self, CanEvaluateCommand.self, EvaluateCommand.self,
             SensorsCommand.self, EnrollCommand.self, TemplatesCommand.self, RemoveCommand.self,
             LockCommand.self, MonitorCommand.self, AgentCommand.self, DoctorCommand.self,
-            KeychainCommand.self,
+            KeychainCommand.self, SealCommand.self,
         ]
     )
 
