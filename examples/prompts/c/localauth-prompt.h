@@ -4,6 +4,7 @@
 #define LOCALAUTH_PROMPT_H
 #include <gio/gio.h>
 #include <glib-unix.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #define SERVICE "org.localauth.Authentication1"
@@ -185,6 +186,7 @@ static int run_prompt(int words, char **word) {
     g_dbus_connection_register_object(bus, "/org/localauth/Agent1", *node->interfaces, &table, NULL,
                                       NULL, NULL);
     g_signal_connect(service, "notify::g-name-owner", G_CALLBACK(meet), NULL);
+    setvbuf(stdout, NULL, _IONBF, 0); /* shows a line that has no end */
     loop = g_main_loop_new(NULL, FALSE);
     g_unix_signal_add(SIGTERM, leave, NULL), g_unix_signal_add(SIGINT, leave, NULL);
     meet();

@@ -5,7 +5,6 @@
 
    Enter sends a password, confirms a match or takes the fallback; Ctrl-C cancels. */
 #include "localauth-prompt.h"
-#include <stdio.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -31,7 +30,6 @@ static const char *sentence(const char *word, const char *other) {
 
 static void say(const char *text) {
     printf("\n%s\n%s", text, takes ? label : "");
-    fflush(stdout);
 }
 
 static gboolean press(int terminal, GIOCondition condition, gpointer data) {
@@ -90,6 +88,7 @@ static void update(const char *kind, GVariant *detail) {
         takes = TRUE, isItem = *kind == 'a', offer = NULL;
         tcflush(0, TCIFLUSH); /* drops what was typed so far */
     }
+    takes = takes && strcmp(kind, "success");
     if (g_variant_lookup(detail, "delay", "t", &delay)) {
         takes = FALSE;
         g_string_printf(shown, "Too many wrong passwords: wait %u s.", (unsigned)(delay / 1000));

@@ -60,7 +60,7 @@ const agent = {
         say(text);
     },
     Update(handle, kind, detail) {
-        if (handle !== prompt?.handle) return;
+        if (handle !== prompt?.handle || kind === 'success') return; // End follows
         let text = SENTENCES[detail.cause] ?? SENTENCES[kind] ?? plain(detail.hint ?? '');
         if (kind.endsWith('password-required') || kind === 'passcode-required') {
             prompt.takes = kind === 'passcode-required'; // it asks for no item's password

@@ -68,7 +68,7 @@ class Agent:
         self.keys = GLib.unix_fd_add_full(0, 0, GLib.IO_IN, self.typed)
         self.say(text)
     def Update(self, handle, kind, detail):
-        if handle != self.handle: return
+        if handle != self.handle or kind == "success": return  # End follows
         hint = plain(detail.get("hint", ""))
         text = SENTENCES.get(detail.get("cause"), SENTENCES.get(kind, hint))
         if kind in ("passcode-required", ITEM + "-required"):
