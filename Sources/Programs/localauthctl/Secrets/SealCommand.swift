@@ -37,7 +37,7 @@ struct SealCommand: ParsableCommand {
         try performOnLoop {
             let secret = try SecretInput.read(nil)
             guard let sealed = recipient.seal(secret, for: purpose, of: holder) else {
-                throw Failure(.refused, localized("The secret could not be sealed."))
+                throw Failure(.refused, localized("The secret cannot be sealed."))
             }
             guard OwnedDescriptor(adopting: dup(STDOUT_FILENO)).write(sealed) else {
                 let reason = String(cString: strerror(errno))
