@@ -532,8 +532,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "TestSupport", "DBus", "Doorbell", "Linux", "LocalAuthBus", "localauth-passcode",
-                "localauth-sensor-simulated", "localauthctl", "localauthd",
+                "TestSupport", "DBus", "Doorbell", "Linux", "LocalAuthBus", "Sealing",
+                "localauth-passcode", "localauth-sensor-simulated", "localauthctl", "localauthd",
             ],
             exclude: ["MasterKey/Spy"]
         ),
