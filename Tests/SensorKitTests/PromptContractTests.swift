@@ -1,9 +1,10 @@
 import DBus
+import Glibc
 import SensorContract
 import TestSupport
 import Testing
 
-/// Prompts that know nothing of this project, ours for a terminal, and the first with faults.
+/// Runs the checks on the example prompts and on ours for a terminal, and plants faults in one.
 @Suite(.timeLimit(.minutes(10)))
 struct PromptContractTests {
     private static let folder =
@@ -14,7 +15,13 @@ struct PromptContractTests {
     private static let patience = Duration.seconds(20)
 
     private static func python(_ file: String) -> PromptFixture {
-        PromptFixture(program: ["/usr/bin/python3", file], patience: patience)
+        example(["/usr/bin/python3", file])
+    }
+
+    /// A prompt that has its passwords sealed by the built localauthctl.
+    private static func example(_ program: [String]) -> PromptFixture {
+        let path = ["PATH": ChildProcess.folder + ":/usr/bin:/bin"]
+        return PromptFixture(program: program, environment: path, patience: patience)
     }
 
     init() { EventLoop.shared.startThread() }
@@ -27,7 +34,43 @@ struct PromptContractTests {
     @Test("The prompt in C keeps the contract", arguments: PromptContractSuite.checks)
     func c(_ check: PromptCheck) async throws {
         let program = try #require(Self.compiled).path + "/prompt"
-        try await check.run(PromptFixture(program: [program], patience: Self.patience))
+        try await check.run(Self.example([program]))
+    }
+
+    @Test(
+        "The prompt in JavaScript keeps the contract of a prompt for passwords",
+        .enabled(if: isThere("/usr/bin/gjs"), "gjs is not here"),
+        arguments: passwordChecks
+    )
+    func javascript(_ check: PromptCheck) async throws {
+        let program = Self.folder + "/javascript/prompt.js"
+        try await check.run(Self.example(["/usr/bin/gjs", "-m", program]))
+    }
+
+    private static func isThere(_ program: String) -> Bool { access(program, F_OK) == 0 }
+
+    /// The checks without those of features that the prompt in JavaScript leaves out.
+    private static let passwordChecks = PromptContractSuite.checks.filter { check in
+        !leftOut.contains { check.description.contains($0) }
+    }
+
+    /// Words of the checks of items' passwords, choices and sensors' own words.
+    private static let leftOut = [
+        "item's password", "No password crosses", "fallback", "confirm", "What a sensor has",
+    ]
+
+    @Test(
+        "The smallest prompts have at most 120 lines",
+        arguments: ["python/prompt.py", "c/prompt.c", "javascript/prompt.js"]
+    )
+    func length(_ file: String) throws {
+        let text = String(
+            decoding: try TemporaryFolder.read("\(Self.folder)/\(file)"),
+            as: UTF8.self
+        )
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        #expect(lines.count <= 120)
+        #expect(lines.allSatisfy { $0.unicodeScalars.count <= 100 })
     }
 
     /// The folder that the example in C was compiled into, once; nil: it doesn't compile.
@@ -36,7 +79,7 @@ struct PromptContractTests {
         let words = [
             "/bin/sh", "-c",
             "cc -O2 -Wall -Wextra -Werror -Wno-unused-parameter -o \"$1\" \"$2\" "
-                + "$(pkg-config --cflags --libs libsystemd libcrypto)",
+                + "$(pkg-config --cflags --libs gio-unix-2.0)",
             "sh", target.path + "/prompt", folder + "/c/prompt.c",
         ]
         return (try? ChildProcess.run(words))?.status == 0 ? target : nil
@@ -75,80 +118,80 @@ struct PromptContractTests {
     private static let secretFaults = [
         PlantedFault(
             "half a password",
-            "seal(prompt.key, prompt.typed,",
-            "seal(prompt.key, prompt.typed[:3],",
+            "self.submit(line[:-1])",
+            "self.submit(line[:3])",
             "A password is sealed to"
         ),
         PlantedFault(
             "a password for whatever prompt",
-            "VERIFIER, next(iter(self.prompts))",
-            #"VERIFIER, """#,
+            #""org.localauth.Passcode1", self.handle"#,
+            #""org.localauth.Passcode1", """#,
             "A password is sealed to"
         ),
         PlantedFault(
             "a password that is shown",
-            "prompt.typed.append(byte)",
-            "prompt.typed.append(byte), self.say(chr(byte))",
+            "line = os.read(0, 4096)",
+            "line = os.read(0, 4096); self.say(line.decode())",
             "What is typed is not shown"
         ),
         PlantedFault(
             "an empty password",
-            "in (10, 13) and prompt.typed:",
-            "in (10, 13) and prompt.takes:",
+            #"elif line != b"\n" and self.takes"#,
+            "elif self.takes",
             "Nothing typed is no attempt"
         ),
         PlantedFault(
             "one password a prompt",
-            "prompt.wipe()\n    def send_password",
-            "prompt.wipe(); prompt.takes = False\n    def send_password",
+            "self.submit(line[:-1])",
+            "self.submit(line[:-1]); self.takes = False",
             "A password that the service refuses"
         ),
         PlantedFault(
             "one key of the verifier for ever",
-            "public_key(detail) or prompt.key",
-            "prompt.key",
+            #"detail.get("passcode-key", self.key)"#,
+            "self.key",
             "A new key of the verifier"
         ),
         PlantedFault(
             "no password while sensors look",
-            #"stage != "biometry" or policy == 2"#,
-            #"stage != "biometry""#,
+            #"details["policy"] == 2"#,
+            "False",
             "While sensors look"
         ),
         PlantedFault(
             "a password under every policy",
-            #"stage != "biometry" or policy == 2"#,
+            #"details["policy"] == 2"#,
             "True",
             "Under policy 1"
         ),
         PlantedFault(
             "what was begun kept",
-            "        self.shown().wipe()\n",
-            "",
+            "termios.tcflush(0, termios.TCIFLUSH)",
+            "pass",
             "A password that was begun"
         ),
         PlantedFault(
             "a terminal that is kept",
-            "termios.tcsetattr(self.terminal, termios.TCSAFLUSH, self.saved)",
+            "termios.tcsetattr(0, termios.TCSAFLUSH, self.saved)",
             "pass",
             "A terminal is given back"
         ),
         PlantedFault(
             "an item's password to the verifier",
-            #"prompt.key = kind[0] == "a", "#,
-            "prompt.key = False, ",
+            #"True, kind != "passcode-required", None"#,
+            "True, False, None",
             "An item's password is never"
         ),
         PlantedFault(
             "an item's password that is not sealed",
-            "sealed = seal(self.key, prompt.typed, KEYCHAIN, self.bus.get_unique_name())",
-            "sealed = bytes(prompt.typed)",
+            "self.handle, sealed, SEALED",
+            "self.handle, secret, SEALED",
             "An item's password is sealed to the service, for"
         ),
         PlantedFault(
             "one key of the service for ever",
-            "self.owner, self.key = owner, None",
-            "self.owner = owner",
+            #"[key] = self.ask("Get""#,
+            #"[key] = self.kept = getattr(self, "kept", None) or self.ask("Get""#,
             "An item's password is sealed to the service that"
         ),
     ]
@@ -156,44 +199,44 @@ struct PromptContractTests {
     private static let answerFaults = [
         PlantedFault(
             "a fallback that is not on offer",
-            "and prompt.offer: self.submit(prompt.offer)",
-            #"and True: self.submit(prompt.offer or "SubmitFallback")"#,
+            "and self.offer:\n            self.ask(self.offer",
+            "and True:\n            self.ask(self.offer or \"SubmitFallback\"",
             "A fallback is taken"
         ),
         PlantedFault(
             "a fallback without a button",
-            #""fallback-available" and prompt.fallback and not prompt.offer"#,
-            #""fallback-available" and not prompt.offer"#,
+            "and self.fallback and not self.offer",
+            "and not self.offer",
             "With an empty title"
         ),
         PlantedFault(
             "confirmed again and again",
-            #"setattr(prompt, "offer", None)"#,
-            "None",
+            "            self.offer = None\n        return True",
+            "        return True",
             "A confirmation is sent once"
         ),
         PlantedFault(
             "a fallback in the place of a confirmation",
-            #"if kind == "confirmation-required": prompt"#,
-            #"if kind == "confirmation-required" and not prompt.offer: prompt"#,
+            #"if kind == "confirmation-required": self"#,
+            #"if kind == "confirmation-required" and not self.offer: self"#,
             "Where a match is to be confirmed"
         ),
         PlantedFault(
             "a cancel that is not sent",
-            #"self.submit("SubmitCancel"), "#,
-            "",
+            #"self.ask("SubmitCancel", "(s)", self.handle)"#,
+            "pass",
             "Cancel at once"
         ),
         PlantedFault(
             "a cancel with half a password",
-            #"self.submit("SubmitCancel"), "#,
-            #"prompt.typed and self.send(prompt), self.submit("SubmitCancel"), "#,
+            #"self.ask("SubmitCancel""#,
+            #"self.submit(line[:-1]), self.ask("SubmitCancel""#,
             "Cancel in the middle of a password"
         ),
         PlantedFault(
             "an end that is not heard",
-            "def End(self, handle, outcome): self.over(handle, outcome)",
-            "def End(self, handle, outcome): pass",
+            "if not self.handle or handle != self.handle: return",
+            "return",
             "Each outcome"
         ),
     ]
@@ -201,55 +244,55 @@ struct PromptContractTests {
     private static let textFaults = [
         PlantedFault(
             "a delay that is not heard",
-            #"detail.get("delay", 0) > 0"#,
-            "False",
+            #"self.takes, text = False, f"Too"#,
+            #"text = f"Too"#,
             "A delay is told"
         ),
         PlantedFault(
             "a sensor's own words left out",
-            #"prompt.own.get(detail.get("sensor"))"#,
-            "False",
+            #"(own := self.own.get(detail["sensor"]))"#,
+            "(own := None)",
             "What a sensor has"
         ),
         PlantedFault(
             "control characters",
-            #"" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c"#,
-            "c",
+            "c.isprintable()",
+            #"(c.isprintable() or c < " ")"#,
             "Control characters"
         ),
         PlantedFault(
             "characters of direction",
-            #" if unicodedata.category(c) != "Cf""#,
-            "",
+            "c.isprintable()",
+            #"(c.isprintable() or c in "\u061C\u200E\u202E")"#,
             "A text can't change"
         ),
         PlantedFault(
             "texts without an end",
-            "[:limit].strip()",
-            ".strip()",
+            "[:limit]",
+            "",
             "A text without an end"
         ),
         PlantedFault(
             "no reason",
-            "wants to: {prompt.reason}",
+            "wants to: {plain(details['reason'])}",
             "wants something",
             "It shows what for"
         ),
         PlantedFault(
             "a sandbox that is not told",
-            #"f"The sandboxed app {name}""#,
+            #"f"The sandboxed app “{name}”""#,
             "name",
             "A sandboxed app is shown"
         ),
         PlantedFault(
             "the program of a sandboxed app",
-            #"if name and text("sandbox-id", 255) else "A sandboxed app""#,
-            "if name else proven(pid)",
+            #"else "A sandboxed app""#,
+            #"else os.readlink(f"/proc/{details['pid']}/exe")"#,
             "A sandboxed app without"
         ),
         PlantedFault(
             "a path that anybody can have had",
-            #" if os.path.samefile(path, f"/proc/{pid}/exe") else None"#,
+            "os.path.samefile(path, file) and ",
             "",
             "A program whose file"
         ),
@@ -258,33 +301,38 @@ struct PromptContractTests {
     private static let callFaults = [
         PlantedFault(
             "strangers listened to",
-            #"if caller != self.owner: raise Fault("AccessDenied")"#,
-            "pass",
+            "if sender != self.owner: return",
+            "if False: return",
             "Strangers are refused"
         ),
-        PlantedFault("a handle twice", " or handle in self.prompts", "", "A handle that is in use"),
+        PlantedFault(
+            "a handle twice",
+            "if self.handle: raise",
+            "if False: raise",
+            "A handle that is in use"
+        ),
         PlantedFault(
             "one service for ever",
-            "if owner == self.owner: return",
-            "if self.owner or not owner: return",
+            "self.owner = owner",
+            "self.owner = self.owner or owner",
             "A service that comes back"
         ),
         PlantedFault(
             "a service asked again and again",
             "if owner: self.ask(",
-            "if owner: self.owner = GLib.timeout_add(100, self.serve, owner); self.ask(",
+            "if owner: GLib.timeout_add(100, self.meet, self.bus, SERVICE, owner); self.ask(",
             "A service that refuses"
         ),
         PlantedFault(
             "prompts of a service that is gone",
-            #"for handle in list(self.prompts): self.over(handle, "system")"#,
-            "pass",
+            "        self.End(self.handle, \"system\")\n        self",
+            "        self",
             "A service that comes back"
         ),
         PlantedFault(
             "a status of its own at SIGTERM",
-            "    agent.restore()\n",
-            "    agent.restore(); sys.exit(3)\n",
+            "    agent.End(agent.handle, \"system\")\n",
+            "    agent.End(agent.handle, \"system\"); sys.exit(3)\n",
             "SIGTERM ends it with status 0 within a second"
         ),
     ]
