@@ -15,7 +15,7 @@ struct InstallTests {
             "usr/share/dbus-1/system.d/org.localauth.Authentication1.conf",
             "usr/share/dbus-1/system-services/org.localauth.Authentication1.service",
             "usr/share/dbus-1/system-services/org.localauth.Passcode1.service",
-            "usr/include/localauth-sensor.h",
+            "usr/include/localauth-sensor.h", "usr/include/localauth-prompt.h",
             "usr/share/dbus-1/interfaces/org.localauth.Authentication1.xml",
             "usr/lib/systemd/system/localauthd.service",
             "usr/lib/systemd/system/localauth-passcode.service",
