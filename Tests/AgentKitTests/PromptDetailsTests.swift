@@ -186,7 +186,7 @@ import Testing
             #expect(PromptText.question(unknown) == "A sandboxed app is trying to unlock")
             #expect(
                 PromptText.origin(unknown)
-                    == "Nothing shows which app is in the sandbox of process 7."
+                    == "Process 7 is in a sandbox that does not name its app."
             )
         }
     }

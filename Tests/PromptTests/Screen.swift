@@ -186,7 +186,7 @@ import TestSupport
             .split(separator: "\n").first.map(String.init)
     }
 
-    /// How wide and high the prompt's window is, in points.
+    /// The size of the prompt's window, in points.
     func windowSize() async throws -> (width: Int, height: Int) {
         guard let window = try await window("class", "localauth-agent") else {
             throw TestFailure("there is no prompt")

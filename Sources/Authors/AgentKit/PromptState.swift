@@ -25,13 +25,13 @@ public struct PromptState: Hashable, Sendable {
     public let details: PromptDetails
     /// The sensors at work, one for each kind.
     public private(set) var sensors: [Sensor]
-    /// What the user can do now; empty where the field or the button alone says it.
+    /// The user's choices at this moment; empty where the field or the button alone shows them.
     public var invitation: String {
         let types = sensors.filter { !$0.hasFailed }.map(\.biometryType)
         guard !isOver, !canConfirm, !types.isEmpty || isAtCompanion else { return "" }
         return PromptText.invitation(details, at: types, takesPassword: takesSecret)
     }
-    /// What has just happened, and which sensors other programs have.
+    /// The last event, and the sensors that other programs use.
     public var words: String {
         let others = isOver ? [] : sensors.compactMap(\.isInUse)
         return ((news.isEmpty ? [] : [news]) + others).joined(separator: "\n")

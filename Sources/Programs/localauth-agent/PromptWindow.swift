@@ -267,7 +267,7 @@ import Windows
             !state.isOver && !isSettling && (canSubmit || state.canConfirm)
     }
 
-    /// Puts buttons whose titles need more room below one another, the one that goes on first.
+    /// Stacks the buttons where their titles need more room, with the primary button on top.
     private func layOutButtons() {
         let names = ["cancel", "fallback", "primary"].filter { part($0).isVisible }
         let widest = names.map { part($0).naturalWidth }.max() ?? 0
@@ -282,20 +282,24 @@ import Windows
         }
     }
 
-    /// Has what the caller wants scroll where a low screen has no room for it.
+    /// Lets the reason scroll where a low screen has no room for it.
     private func fit() {
         layOutButtons()
         let all = part("content").naturalHeight(Self.width)
         let others = all - part("scroll").naturalHeight(Self.width)
         // A desktop has panels, and the window has margins.
         let room = Display.leastHeight.map { min(max($0 - 64 - 48 - others, 48), 400) } ?? 400
-        let isLong = part("reason").naturalHeight(Self.width) > room
+        // The scrolled part measures a text as if it had one line.
+        let wanted = part("reason").naturalHeight(Self.width)
+        let scroll = part("scroll").pointer
         gtk_scrolled_window_set_policy(
-            part("scroll").pointer,
-            GTK_POLICY_EXTERNAL,
-            isLong ? GTK_POLICY_AUTOMATIC : GTK_POLICY_NEVER
+            scroll,
+            GTK_POLICY_NEVER,
+            wanted > room ? GTK_POLICY_AUTOMATIC : GTK_POLICY_EXTERNAL
         )
-        gtk_scrolled_window_set_max_content_height(part("scroll").pointer, room)
+        gtk_scrolled_window_set_min_content_height(scroll, -1)
+        gtk_scrolled_window_set_max_content_height(scroll, min(wanted, room))
+        gtk_scrolled_window_set_min_content_height(scroll, min(wanted, room))
     }
 
     /// A button that goes gives its focus to nobody: GTK would give it to Cancel, and whoever

@@ -3,7 +3,7 @@ internal import Localization
 
 /// Every sentence that a prompt shows, in one place and in the user's language.
 public enum PromptText {
-    /// What every prompt is called.
+    /// The heading of every prompt.
     public static var heading: String { localized("Authentication Required") }
 
     /// The caller and its request.
@@ -60,7 +60,7 @@ public enum PromptText {
         let pid = "\(details.pid)"
         if details.isSandboxed {
             return details.sandboxID.isEmpty
-                ? localized("Nothing shows which app is in the sandbox of process %1$s.", pid)
+                ? localized("Process %1$s is in a sandbox that does not name its app.", pid)
                 : localized("Sandboxed app %1$s", details.sandboxID)
         }
         return details.program?.path
@@ -91,7 +91,7 @@ public enum PromptText {
         return lines
     }
 
-    /// What the user can do at first.
+    /// The user's choices at first.
     public static func invitation(_ details: PromptDetails) -> String {
         switch details.stage {
         case .passcode: localized("Enter your password.")
@@ -105,7 +105,7 @@ public enum PromptText {
         }
     }
 
-    /// What the user can do at sensors of these types, a line for each sensor with its own words.
+    /// The user's choices at sensors of these types, with a line for each sensor's own words.
     static func invitation(
         _ details: PromptDetails,
         at types: [UInt32],
