@@ -21,7 +21,6 @@ import TestSupport
         case enabled = 8
         case focused = 12
         case sensitive = 24
-        case showing = 25
     }
 
     /// An object of a program.

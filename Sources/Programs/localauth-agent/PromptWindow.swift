@@ -35,7 +35,7 @@ import Windows
         self.state = state
         parts = try WindowParts(PackageResources.prompt_ui)
         try SecretBuffer.use(in: part("secret"))
-        SecretBuffer.overflowed = { [weak self] in self?.overflowed() }
+        SecretBuffer.changed = { [weak self] in self?.typed(fits: $0) }
         describe()
         listen()
         draw()
@@ -88,7 +88,6 @@ import Windows
         part("fallback").on("clicked") { [weak self] in self?.fallBack() }
         part("primary").on("clicked") { [weak self] in self?.goOn() }
         part("secret").on("activate") { [weak self] in self?.enter() }
-        part("secret").on("changed") { [weak self] in self?.typed() }
         part("details").on("notify::expanded") { [weak self] in self?.fit() }
         window.onKey { [weak self] in self?.take($0) ?? false }
     }
@@ -157,15 +156,10 @@ import Windows
         draw()
     }
 
-    private func typed() {
-        hasOverflowed = false
+    private func typed(fits: Bool) {
+        hasOverflowed = !fits
         drawWords()
         drawPrimary()
-    }
-
-    private func overflowed() {
-        hasOverflowed = true
-        drawWords()
     }
 
     private func clearSecret() {

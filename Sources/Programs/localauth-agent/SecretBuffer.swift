@@ -23,8 +23,8 @@ import Windows
         bitPattern: strdup(String(repeating: "*", count: SecretLine.longestPassword))
     )
     private static let type = register()
-    /// Called when a letter, or what was pasted, does not fit.
-    static var overflowed: @BusActor () -> Void = {}
+    /// Called after each change, and when a letter or a paste does not fit.
+    static var changed: @BusActor (_ fits: Bool) -> Void = { _ in }
 
     /// Has a field keep what is typed there; of one window at a time.
     /// - Throws: Failed when the memory can't be locked.
@@ -166,7 +166,7 @@ import Windows
         g_signal_stop_emission_by_name(field, "insert-text")
         let fits = BusActor.assume {
             let fits = size <= limit - (line?.count ?? 0)
-            if !fits { overflowed() }
+            if !fits { changed(false) }
             return fits
         }
         // Half of what was pasted would be another password.
@@ -219,6 +219,7 @@ import Windows
         }
         guard isTaken else { return 0 }
         gtk_entry_buffer_emit_inserted_text(buffer, position, characters, count)
+        BusActor.assume { changed(true) }
         return count
     }
 
@@ -241,6 +242,7 @@ import Windows
             let start = offset(of: position, in: text)
             let end = offset(of: position &+ count, in: text)
             line?.remove(start..<end)
+            changed(true)
         }
     }
 
