@@ -193,7 +193,7 @@ import Testing
         try await update(handle, "no-match", ["attempts-left": .uint32(1)])
         #expect(pty.shows("Not recognized. 1 attempt is left."))
         try await end(handle, "lockout")
-        #expect(pty.shows("Too many failed attempts."))
+        #expect(pty.shows("Too many failed attempts: enter your password next time."))
         #expect(pty.isPlain)
     }
 

@@ -89,17 +89,17 @@ import Testing
         "de": Words(
             question: "Die Sandbox-App „Notes“ möchte: open the diary",
             label: "Passwort von jo: ",
-            one: "Falsches Passwort. 1 Versuch ist übrig.",
-            many: "Falsches Passwort. 2 Versuche sind übrig.",
-            cause: "Nach einem Neustart oder einer Abmeldung wird das Passwort gebraucht.",
+            one: "Falsches Passwort. 1 Versuch ist noch übrig.",
+            many: "Falsches Passwort. 2 Versuche sind noch übrig.",
+            cause: "Nach einem Neustart oder einer Abmeldung wird Ihr Passwort einmal gebraucht.",
             end: "Fertig."
         ),
         "zh_CN": Words(
             question: "沙盒应用“Notes”正在请求：open the diary",
             label: "jo 的密码： ",
-            one: "密码错误。还可以尝试 1 次。",
-            many: "密码错误。还可以尝试 2 次。",
-            cause: "重启或注销后需要输入密码。",
+            one: "密码错误，还剩 1 次机会。",
+            many: "密码错误，还剩 2 次机会。",
+            cause: "重启或注销后，需要输入一次密码。",
             end: "完成。"
         ),
     ]

@@ -27,17 +27,22 @@ public struct AskingProgram: Hashable, Sendable {
     /// Looks a process up; nil if its program cannot be proven.
     public init?(pid: UInt32) {
         guard let number = Int32(exactly: pid), number > 0,
-            let program = RunningProgram(pid: number)
+            let program = Self.shown(number)
         else { return nil }
-        let path = plainText(program.path, limit: 256)
-        // A path that is cut, or shown without a character, is another one.
-        guard path == program.path else { return nil }
         let file = program.desktopFile(languages: preferredLanguages())
         let title = plainText(file?.name ?? "", limit: 128)
-        self.path = path
+        path = program.path
         name = title.isEmpty ? plainText(program.fileName, limit: 128) : title
         icon = plainText(file?.icon ?? "", limit: 1024)
         ancestors = Self.ancestors(of: number)
+    }
+
+    /// The program of a process; nil where its path would be cut on the screen, or lose a character.
+    private static func shown(_ pid: Int32) -> RunningProgram? {
+        guard let program = RunningProgram(pid: pid),
+            plainText(program.path, limit: 256) == program.path
+        else { return nil }
+        return program
     }
 
     /// Stops at process 1, which starts everything, and at a process that cannot be proven.
@@ -45,7 +50,7 @@ public struct AskingProgram: Hashable, Sendable {
         var names: [String] = []
         var next = RunningProgram.parent(of: pid)
         while let process = next, process > 1, names.count < 4 {
-            guard let program = RunningProgram(pid: process) else { break }
+            guard let program = shown(process) else { break }
             names.append(plainText(program.fileName, limit: 64))
             next = RunningProgram.parent(of: process)
         }

@@ -93,6 +93,12 @@ public struct PromptDetails: Hashable, Sendable {
         self.stage = stage
     }
 
+    /// The biometry types at work, each once.
+    var types: [UInt32] {
+        (biometryTypes + sensorTypes.filter { $0 != 0 })
+            .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
     /// Whether a password is taken from the first moment (L6).
     public var takesPasscodeAtOnce: Bool { stage != .biometry || policy == 2 }
 }

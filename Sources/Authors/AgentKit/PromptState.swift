@@ -65,8 +65,7 @@ public struct PromptState: Hashable, Sendable {
     /// The first moment of a prompt.
     public init(_ details: PromptDetails) {
         self.details = details
-        var types: [UInt32] = []
-        for type in details.biometryTypes where !types.contains(type) { types.append(type) }
+        let types = details.types
         sensors = details.stage == .biometry ? types.map { Sensor(biometryType: $0) } : []
         news = ""
         isAtCompanion = details.stage == .biometry && types.isEmpty

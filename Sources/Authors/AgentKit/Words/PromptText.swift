@@ -99,7 +99,7 @@ public enum PromptText {
         case .biometry:
             invitation(
                 details,
-                at: details.biometryTypes,
+                at: details.types,
                 takesPassword: details.takesPasscodeAtOnce
             )
         }
@@ -112,7 +112,9 @@ public enum PromptText {
         takesPassword: Bool
     ) -> String {
         let sensors = Array(zip(details.sensors, details.sensorTypes))
-        let own = sensors.filter { types.contains($1) && details.instructions[$0] != nil }
+        let own = sensors.filter { sensor, type in
+            (type == 0 || types.contains(type)) && details.instructions[sensor] != nil
+        }
         var lines = own.map { localized("%1$s: “%2$s”", $0.0, details.instructions[$0.0] ?? "") }
         // Types that only sensors with their own words have need no sentence.
         let plain = types.filter { type in
