@@ -178,10 +178,7 @@ import Glibc
     }
 
     private static func isX11(_ display: OpaquePointer?) -> Bool {
-        guard let display else { return false }
-        // Each object begins with what says its class.
-        let instance = UnsafeMutablePointer<GTypeInstance>(display)
-        return g_type_check_instance_is_a(instance, gdk_x11_display_get_type()) != 0
+        display.map { Widget(pointer: $0).isA(gdk_x11_display_get_type()) } ?? false
     }
 }
 

@@ -13,6 +13,10 @@ package import DBus
     package var asWindow: UnsafeMutablePointer<GtkWindow> { UnsafeMutablePointer(pointer) }
     package var asBox: UnsafeMutablePointer<GtkBox> { UnsafeMutablePointer(pointer) }
     package var asObject: UnsafeMutablePointer<GObject> { UnsafeMutablePointer(pointer) }
+    package func typed<Class>() -> UnsafeMutablePointer<Class> { UnsafeMutablePointer(pointer) }
+
+    /// Whether the object is of a class or of a subclass.
+    package func isA(_ type: GType) -> Bool { g_type_check_instance_is_a(typed(), type) != 0 }
 
     /// What a label says: plain text.
     package var text: String {
