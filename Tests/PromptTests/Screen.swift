@@ -240,7 +240,7 @@ import TestSupport
     func startSettings() async throws -> (ChildProcess, ScreenReader) {
         let program = try bus.start(["localauth-settings"], environment: environment)
         let reader = try await ScreenReader(on: self, program: "localauth-settings")
-        _ = try await reader.wait(for: "button", "Look Again")
+        _ = try await reader.wait(for: "button", "Check again")
         return (program, reader)
     }
 

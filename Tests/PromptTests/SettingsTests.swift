@@ -28,32 +28,31 @@ struct SettingsTests {
         return try await found.first("a button", within: .seconds(1)) { _ in true }
     }
 
-    /// Opens the window in which a sensor learns.
+    /// Opens the window that adds a fingerprint.
     ///
-    /// GTK takes a quarter of a second for a press; on a row that is drawn anew meanwhile there was
-    /// none.
-    @BusActor private static func teach(_ reader: ScreenReader) async throws {
+    /// GTK takes a quarter of a second for a press; a row that is drawn anew meanwhile loses it.
+    @BusActor private static func add(_ reader: ScreenReader) async throws {
         var pressed: ContinuousClock.Instant?
         try await eventually(
-            "the window that teaches among \(reader.seen)",
+            "the window that adds a fingerprint among \(reader.seen)",
             within: ScreenReader.patience
         ) {
-            if try await reader.find("button", "Start") != nil { return true }
+            if try await reader.find("button", "Add") != nil { return true }
             guard pressed.map({ .now - $0 > .seconds(5) }) != false else { return false }
-            try await reader.press("Add…")
+            try await reader.press("Add Fingerprint")
             pressed = .now
             return false
         }
     }
 
-    @Test("A finger is taught with a picture of each stage, renamed, and removed")
-    func teaching() async throws {
+    @Test("A fingerprint is added with a picture of each stage, renamed in its row, and removed")
+    func adding() async throws {
         try await Stage.run { stage in
             let (program, reader) = try await stage.startSettings()
-            try await Self.teach(reader)
+            try await Self.add(reader)
             _ = try await reader.wait(for: "image", "Stage 5: to come")
-            try await reader.write("left thumb", into: "A name for it, such as “right thumb”:")
-            try await reader.press("Start")
+            try await reader.write("left thumb", into: "Name (optional)")
+            try await reader.press("Add")
             try await stage.daemon.sensor.queue(outcomes: ["match", "hint:move-closer"])
             _ = try await reader.wait(for: "status", "Move closer.")
             _ = try await reader.wait(for: "image", "Stage 1: done")
@@ -61,79 +60,132 @@ struct SettingsTests {
             try await stage.daemon.sensor.queue(
                 outcomes: Array(repeating: "match", count: 4)
             )
-            _ = try await reader.wait(for: "status", "It is learned.")
+            _ = try await reader.wait(for: "status", "The fingerprint was added.")
             _ = try await reader.wait(for: "image", "Stage 5: done")
             try await reader.press("Done")
             #expect(try await Self.labels(stage) == ["left thumb", "right index"])
 
-            try await reader.write("left index", into: "Name of “left thumb”")
-            try await reader.press("Rename “left thumb”")
-            _ = try await reader.wait(for: "text box", "Name of “left index”")
-            #expect(try await Self.labels(stage) == ["left index", "right index"])
-
             // Nothing is removed by one press.
             try await reader.press("Remove “right index”")
             let answer = try await Self.answer(reader)
-            #expect(try await Self.labels(stage) == ["left index", "right index"])
+            #expect(try await Self.labels(stage) == ["left thumb", "right index"])
             try await reader.press(answer)
             try await eventually("one finger", within: .seconds(60)) {
-                try await Self.labels(stage) == ["left index"]
+                try await Self.labels(stage) == ["left thumb"]
             }
             try await eventually("it to go from the window", within: ScreenReader.patience) {
-                try await reader.find("text box", "Name of “right index”") == nil
+                try await reader.find("button", "Remove “right index”") == nil
             }
+
+            // The row shows the name once, in the field that changes it.
+            let names = try await reader.elements().map(\.name)
+            #expect(!names.contains("left thumb"))
+            let row = try await reader.wait(for: "text box", "Fingerprint")
+            #expect(try await reader.texts() == ["left thumb"])
+            try await reader.focus(row)
+            try await stage.screen.press("ctrl+a")
+            try await stage.screen.type("left index")
             let spoken: Set = ["button", "label", "image", "text box"]
             for element in try await reader.elements() where spoken.contains(element.role) {
                 #expect(!element.name.isEmpty, "\(element)")
             }
+            try await reader.press("Apply")
+            _ = try await reader.wait(for: "button", "Remove “left index”")
+            #expect(try await Self.labels(stage) == ["left index"])
             #expect(program.isRunning)
         }
     }
 
-    @Test("An enrolment ends with its window, and a sensor that is gone can't be taught")
+    @Test("An enrolment ends with its window, and a sensor without a device has no row")
     func cancel() async throws {
         try await Stage.run { stage in
             let (_, reader) = try await stage.startSettings()
-            try await Self.teach(reader)
-            try await reader.press("Start")
+            try await Self.add(reader)
+            try await reader.press("Add")
             try await stage.daemon.sensor.queue(outcomes: ["match"])
             _ = try await reader.wait(for: "image", "Stage 1: done")
             try await reader.press("Cancel")
             // Another one finds the sensor free.
-            try await Self.teach(reader)
-            try await reader.press("Start")
+            try await Self.add(reader)
+            try await reader.press("Add")
             try await stage.daemon.sensor.queue(outcomes: ["match"])
             _ = try await reader.wait(for: "image", "Stage 1: done")
             try await stage.daemon.sensor.setPresent(present: false)
             try await reader.press("Cancel")
-            try await eventually("nothing to add to", within: ScreenReader.patience) {
-                try await reader.find("button", "Add…")?.has(.sensitive) == false
-            }
+            _ = try await reader.wait(for: "label", "No sensor found")
+            #expect(try await reader.find("button", "Add Fingerprint") == nil)
+            try await stage.daemon.sensor.setPresent(present: true)
+            try await reader.press("Try Again")
+            _ = try await reader.wait(for: "button", "Remove “right index”")
         }
     }
 
-    @Test("What the diagnosis finds is shown with its remedy")
-    func findings() async throws {
+    @Test("A problem is a sentence, with a remedy without commands and a button that acts")
+    func problems() async throws {
         try await Stage.run { stage in
+            try await stage.daemon.manager.requirePasscode(uid: getuid(), cause: "")
             let (_, reader) = try await stage.startSettings()
-            let findings = try await stage.daemon.manager.diagnose()
-            #expect(findings.count > 3)
-            for finding in findings {
-                let name = finding["name"]?.asString ?? ""
-                let message = finding["message"]?.asString ?? ""
-                let remedy = finding["remedy"]?.asString ?? ""
-                var words = message
-                if finding["state"]?.asString != "ok", !remedy.isEmpty {
-                    words += "\nNext: \(remedy)"
-                }
-                _ = try await reader.wait(for: "label", words)
-                _ = try await reader.wait(for: "label", name)
+            try await reader.press("Enter Password")
+            try await stage.waitUntilTyping()
+            try await stage.screen.type(PAMService.passcode)
+            try await stage.screen.press("Return")
+            _ = try await reader.wait(for: "label", "Your password was accepted.")
+            try await eventually("the problem to go", within: ScreenReader.patience) {
+                try await reader.find("button", "Enter Password") == nil
             }
-            #expect(findings.contains { $0["state"]?.asString != "ok" })
+            _ = try await reader.wait(for: "label", "Ask an administrator for help.")
         }
     }
 
-    @Test("The test asks as an app does, and says by what it was granted")
+    @Test("No remedy in the window names a command, whatever the service says")
+    func commands() async throws {
+        try await PrivateBus.run { bus in
+            let screen = try await Screen(on: bus)
+            do {
+                try await Self.readRemedies(on: screen)
+            } catch {
+                await screen.end()
+                throw error
+            }
+            await screen.end()
+        }
+    }
+
+    @BusActor private static func readRemedies(on screen: Screen) async throws {
+        let service = try StandInService(screen.bus)
+        let sensor = StandInSensor("Fingerprint", at: service)
+        let problems = [
+            ("policy", "Install it in /usr/share/dbus-1/system.d, then reload the bus."),
+            ("passcode", "Set one with passwd."), ("agent", "Start one: localauthctl agent."),
+            ("sensor Fingerprint", "Try again; what else it said: journalctl -u unit."),
+            ("state", "Give your password once (localauthctl evaluate --policy 2)."),
+            ("later", "Name a camera with the sensor's option --camera."),
+        ]
+        let hidden = [("enrolment", "Run localauthctl enroll."), ("options", "man 5 it.")]
+        service.checks = (problems + hidden)
+            .map { name, remedy in
+                [
+                    "name": .string(name), "state": .string("failed"),
+                    "message": .string("About \(name)."), "remedy": .string(remedy),
+                ]
+            }
+        let (_, reader) = try await screen.startSettings()
+        _ = try await reader.wait(for: "label", "Nothing added yet")
+        for (name, _) in problems where !["agent", "passcode", "policy"].contains(name) {
+            _ = try await reader.wait(for: "label", "About \(name).")
+        }
+        let words = try await reader.elements().map(\.name)
+        for (_, remedy) in problems + hidden { #expect(!words.contains { $0.contains(remedy) }) }
+        #expect(words.contains("Start it now, or log out and in again."))
+        #expect(!words.contains("About enrolment.") && !words.contains("About options."))
+        #expect(words.count { $0 == "Try Again" } == 3)
+        sensor.remove()
+        _ = try await reader.wait(for: "label", "No sensor found")
+        service.leave()
+        _ = try await reader.wait(for: "label", "Service not found")
+    }
+
+    @Test("The test asks as an app does, and says which sensor recognized the person")
     func test() async throws {
         try await Stage.run { stage in
             let (_, reader) = try await stage.startSettings()
@@ -142,13 +194,13 @@ struct SettingsTests {
             let words = try await stage.reader.elements().map(\.name)
             #expect(words.contains { $0.hasSuffix("is trying to test the sensors") })
             try await stage.daemon.sensor.queue(outcomes: ["match"])
-            _ = try await reader.wait(for: "label", "Yes: biometry (Simulated, strong).")
+            _ = try await reader.wait(for: "label", "Simulated sensor recognized you.")
             try await reader.press("Start Test")
             try await stage.reader.press("Cancel")
             try await eventually("another answer", within: ScreenReader.patience) {
                 try await reader.find("button", "Start Test")?.has(.sensitive) == true
             }
-            #expect(try await reader.find("label", "Yes: biometry (Simulated, strong).") == nil)
+            #expect(try await reader.find("label", "Simulated sensor recognized you.") == nil)
         }
     }
 
@@ -169,33 +221,34 @@ struct SettingsTests {
         }
     }
 
-    @Test("A sensor forgets everything at once, when that is said twice")
-    func forgetting() async throws {
+    @Test("All templates of a sensor are removed together after a question")
+    func removingAll() async throws {
         try await Stage.run { stage in
             let (_, reader) = try await stage.startSettings()
-            _ = try await reader.wait(for: "text box", "Name of “right index”")
+            _ = try await reader.wait(for: "button", "Remove “right index”")
             let title = try await stage.daemon.device("Simulated").description()
-            // One thing is removed in its own row.
+            // A single template is removed in its own row.
             #expect(try await reader.find("button", "Remove all of “\(title)”") == nil)
             _ = try await stage.daemon.sensor.addTemplate(uid: getuid(), label: "left thumb")
-            try await reader.press("Look Again")
+            try await reader.press("Check again")
             try await reader.press("Remove all of “\(title)”")
             let answer = try await Self.answer(reader)
             #expect(try await Self.labels(stage) == ["left thumb", "right index"])
             try await reader.press(answer)
-            try await eventually("nothing to be known", within: .seconds(60)) {
+            try await eventually("no template", within: .seconds(60)) {
                 try await Self.labels(stage).isEmpty
             }
-            _ = try await reader.wait(for: "label", "Nothing yet: add a finger or a face above.")
+            _ = try await reader.wait(for: "label", "Nothing added yet")
+            try await Self.add(reader)
         }
     }
 
-    @Test("What a sensor learned by itself is forgotten without what it was taught")
+    @Test("An automatic addition is removed without its template")
     func learned() async throws {
         try await PrivateBus.run { bus in
             let screen = try await Screen(on: bus)
             do {
-                try await Self.forgetLearned(on: screen)
+                try await Self.removeLearned(on: screen)
             } catch {
                 await screen.end()
                 throw error
@@ -204,7 +257,7 @@ struct SettingsTests {
         }
     }
 
-    @BusActor private static func forgetLearned(on screen: Screen) async throws {
+    @BusActor private static func removeLearned(on screen: Screen) async throws {
         let service = try StandInService(screen.bus)
         service.isInteractive = true
         let sensor = StandInSensor("Face", at: service)
@@ -217,11 +270,11 @@ struct SettingsTests {
         let id = try await device.enroll(label: label, options: [:])
         sensor.learned = [LearnedEntry(id: "seen", template: id, learned: 1_800_000_000)]
         let (_, reader) = try await screen.startSettings()
-        // Plain text: what looks like markup is shown as it is.
-        _ = try await reader.wait(for: "label", label)
-        try await reader.press("Remove “Learned of \(label)”")
+        // Plain text: markup is shown unchanged.
+        _ = try await reader.wait(for: "label", "Automatic addition to \(label)")
+        try await reader.press("Remove “Automatic addition to \(label)”")
         try await reader.press(try await Self.answer(reader))
-        try await eventually("it to be forgotten", within: .seconds(60)) { sensor.learned.isEmpty }
+        try await eventually("no addition", within: .seconds(60)) { sensor.learned.isEmpty }
         #expect(sensor.templates.map(\.id) == [id])
     }
 
@@ -237,13 +290,31 @@ struct SettingsTests {
             let words = ["/usr/bin/env"] + variables + [program]
             try await stage.screen.bus.offer("org.localauth.Agent1", words)
             let (_, reader) = try await stage.startSettings()
-            try await eventually("somebody to show prompts", within: .seconds(60)) {
+            try await eventually("an agent", within: .seconds(60)) {
                 try await stage.daemon.manager.interactive()
             }
             try await reader.press("Start Test")
             _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
             try await stage.daemon.sensor.queue(outcomes: ["match"])
-            _ = try await reader.wait(for: "label", "Yes: biometry (Simulated, strong).")
+            _ = try await reader.wait(for: "label", "Simulated sensor recognized you.")
+        }
+    }
+
+    @Test("Start Prompts has the bus start the agent")
+    func prompts() async throws {
+        try await Stage.run { stage in
+            await stage.agent.end()
+            let (_, reader) = try await stage.startSettings()
+            _ = try await reader.wait(for: "button", "Start Prompts")
+            let variables = stage.screen.environment.map { "\($0)=\($1)" }
+            let program = ChildProcess.folder + "/localauth-agent"
+            let words = ["/usr/bin/env"] + variables + [program]
+            try await stage.screen.bus.offer("org.localauth.Agent1", words)
+            try await reader.press("Start Prompts")
+            try await eventually("an agent, and no problem", within: ScreenReader.patience) {
+                try await reader.find("button", "Start Prompts") == nil
+            }
+            #expect(try await stage.daemon.manager.interactive())
         }
     }
 }

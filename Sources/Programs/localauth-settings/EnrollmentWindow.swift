@@ -7,7 +7,7 @@ import LocalAuthClient
 import Localization
 import Windows
 
-/// The window in which a sensor learns a finger or a face: its stages, and what to do better.
+/// The window that adds a fingerprint or a face: the stages, and advice.
 @BusActor final class EnrollmentWindow {
     private let settings: Settings
     private let sensor: RemoteSensor
@@ -18,7 +18,7 @@ import Windows
     private var isDone = false
     private(set) var isClosed = false
 
-    /// Asks for a name first.
+    /// Shows the window with a field for the name.
     init(_ settings: Settings, _ sensor: RemoteSensor, over parent: Widget) throws(DBusError) {
         self.settings = settings
         self.sensor = sensor
@@ -39,7 +39,7 @@ import Windows
         part("name").takeFocus()
     }
 
-    /// The window goes, and with it what was begun.
+    /// Closes the window, and cancels an enrolment that runs.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -48,14 +48,14 @@ import Windows
     }
 
     private func describe() {
-        let title = localized("Teach %1$s", sensor.title)
+        let title = sensor.kind.add
         gtk_window_set_title(part("window").asWindow, title)
         part("title").text = title
-        part("name-label").text = localized("A name for it, such as “right thumb”:")
-        gtk_button_set_label(part("cancel").asButton, localized("Cancel"))
-        gtk_button_set_label(part("primary").asButton, localized("Start"))
+        part("name-label").text = localized("Name (optional)")
+        gtk_button_set_label(part("cancel").typed(), localized("Cancel"))
+        gtk_button_set_label(part("primary").typed(), localized("Add"))
         part("status").text = localized("You may be asked for your password first.")
-        show(sensorIcon(sensor.biometryType), biometryTitle(sensor.biometryType))
+        show(sensorIcon(sensor.biometryType), sensor.kind.title)
         show(stage: 0, of: sensor.enrollStages)
     }
 
@@ -64,12 +64,12 @@ import Windows
         part("picture").setName(name)
     }
 
-    /// One picture for each stage; where nobody knows how many there are, for each that is done.
+    /// Shows one picture for each stage, or for each done stage if their number is unknown.
     private func show(stage: UInt32, of count: Int32) {
         let done = Int(clamping: min(stage, 64))
         let all = max(done, Int(min(count, 64)))
-        let box = part("stages")
-        for image in stages { gtk_box_remove(box.asBox, image.asWidget) }
+        let grid = part("stages")
+        for image in stages { gtk_grid_remove(grid.typed(), image.asWidget) }
         stages = []
         for number in 0..<all {
             let isDone = number < done
@@ -84,7 +84,9 @@ import Windows
                     ? localized("Stage %1$s: done", "\(number + 1)")
                     : localized("Stage %1$s: to come", "\(number + 1)")
             )
-            gtk_box_append(box.asBox, image.asWidget)
+            // Eight fit the narrowest window.
+            let (row, column) = gint(number).quotientAndRemainder(dividingBy: 8)
+            gtk_grid_attach(grid.typed(), image.asWidget, column, row, 1, 1)
             stages.append(image)
         }
     }
@@ -120,7 +122,9 @@ import Windows
 
     private func take(_ event: StreamEvent) {
         guard !isClosed else { return }
-        if let words = enrollingSentence(event, of: sensor) { part("status").text = words }
+        if let words = enrollingSentence(event, of: sensor) {
+            part("status").text = Settings.plain(words)
+        }
         switch SensorEventKind(rawValue: event.kind) {
         case .stage:
             show(
@@ -135,7 +139,7 @@ import Windows
         }
     }
 
-    /// The picture does what the hint says; the words say it, too.
+    /// Moves the picture as the hint says, which the status says in words.
     private func illustrate(_ new: String) {
         let picture = part("picture").asWidget
         if !hint.isEmpty { gtk_widget_remove_css_class(picture, hint) }
@@ -148,14 +152,14 @@ import Windows
 
     private func end(_ error: DBusError?) {
         call = nil
-        settings.lookAgain()
+        settings.checkAgain()
         guard !isClosed else { return }
         illustrate("")
         isDone = error == nil
-        part("status").text = error.map(Settings.sentence) ?? localized("It is learned.")
+        part("status").text = error.map(Settings.sentence) ?? sensor.kind.added
         if isDone { show("emblem-ok-symbolic", localized("Success")) }
         gtk_button_set_label(
-            part("primary").asButton,
+            part("primary").typed(),
             isDone ? localized("Done") : localized("Try Again")
         )
         part("primary").isVisible = true
@@ -165,15 +169,5 @@ import Windows
     }
 
     private func part(_ name: String) -> Widget { parts[name] }
-}
-
-extension RemoteSensor {
-    /// What people call it: what it says of itself, else its name.
-    var title: String { description.isEmpty ? name : description }
-}
-
-extension Widget {
-    // GTK's name for what is one object to it.
-    fileprivate var asButton: UnsafeMutablePointer<GtkButton> { UnsafeMutablePointer(pointer) }
 }
 #endif

@@ -6,32 +6,39 @@ import LocalAuthClient
 import Localization
 import Windows
 
-/// What the service knows about its sensors, for a window that follows it.
+/// The service's sensors, templates and problems, for a window that follows them.
 @BusActor final class Settings {
-    /// What a sensor was taught.
-    struct Lesson: Hashable {
+    struct Entry: Hashable {
         let sensor: RemoteSensor
         let template: Template
-        /// What it learned of it since, by itself; nil: this is what it was taught.
+        /// A later addition that the sensor made by itself; nil: the template itself.
         var learned: LearnedEntry?
-        /// Its name as it may be shown.
+        /// The template's name as it may be shown.
         var label: String { plainText(template.label, limit: 128) }
+        /// The name in lists and questions.
+        var title: String {
+            let name = label.isEmpty ? localized("Without a name") : label
+            return learned == nil ? name : localized("Automatic addition to %1$s", name)
+        }
     }
 
-    /// What a window shows.
     struct Content: Hashable {
+        var isServiceThere = false
+        /// Sensors with a device.
         var sensors: [RemoteSensor] = []
-        var lessons: [Lesson] = []
-        var findings: [Finding] = []
+        var entries: [Entry] = []
+        var problems: [Problem] = []
     }
 
     private(set) var content = Content()
-    /// Called when `content` has changed.
+    /// Called after `content` changed.
     var changed: @BusActor () -> Void = {}
-    /// Called with what went wrong; nil: nothing any more.
+    /// Called after the service was read, also without a change.
+    var loaded: @BusActor () -> Void = {}
+    /// Called with an error as a sentence; nil: the last error is over.
     var told: @BusActor (String?) -> Void = { _ in }
 
-    /// What prompts are tied to; nil: no window is there.
+    /// The parent of prompts; nil without a window.
     var window: String?
 
     private let connection: Connection
@@ -44,7 +51,7 @@ import Windows
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Starts the service where the bus can, and follows it.
+    /// Follows the service, and starts it if the bus can.
     func start() {
         watch = connection.watchName(Authentication1.busName) { [weak self] owner in
             self?.ownerChanged(owner)
@@ -69,18 +76,20 @@ import Windows
         service = RemoteService(connection, owner: owner)
         told(nil)
         follow(owner)
-        lookAgain()
+        checkAgain()
     }
 
-    /// The name is watched: one that can be started comes by itself after this.
+    /// Starts the service if the bus can: the watch of its name then reports the owner.
     private func find() async {
         do throws(DBusError) {
             let found = try await RemoteService.find(on: connection)
             guard found == nil, service == nil else { return }
-            told(localized("The service is not on this bus."))
+            content = Content()
+            changed()
         } catch {
             told(Self.sentence(error))
         }
+        loaded()
     }
 
     private func follow(_ owner: String) {
@@ -96,15 +105,23 @@ import Windows
                     interface: interface,
                     member: member,
                     broadcast: true
-                ) { [weak self] _ in self?.load() }
+                ) { [weak self] message in
+                    // Whether an agent is there, among others.
+                    if message.path == Authentication1.path.rawValue { self?.needsDiagnosis = true }
+                    self?.load()
+                }
             )
         }
     }
 
     // MARK: Reading
 
-    /// Reads everything again, the diagnosis too.
-    func lookAgain() {
+    /// Reads everything again, also the diagnosis.
+    func checkAgain() {
+        guard service != nil else {
+            onLoop { [weak self] in await self?.find() }
+            return
+        }
         needsDiagnosis = true
         load()
     }
@@ -132,11 +149,13 @@ import Windows
             }
         } while isStale
         isLoading = false
+        loaded()
     }
 
     private func read(_ service: RemoteService) async throws(DBusError) -> Content {
-        var new = Content(findings: content.findings)
+        var new = Content(isServiceThere: true, problems: content.problems)
         new.sensors = try await service.sensors().map(\.plain)
+            .filter { Unavailability(rawValue: $0.unavailability) != .noHardware }
         for sensor in new.sensors {
             let device = service.device(at: sensor.path)
             do throws(DBusError) {
@@ -144,29 +163,32 @@ import Windows
                 let learned =
                     templates.isEmpty ? [] : try await device.listLearned(options: [:])
                 for template in templates {
-                    new.lessons.append(Lesson(sensor: sensor, template: template))
+                    new.entries.append(Entry(sensor: sensor, template: template))
                     for entry in learned where entry.template == template.id {
-                        new.lessons.append(
-                            Lesson(sensor: sensor, template: template, learned: entry)
+                        new.entries.append(
+                            Entry(sensor: sensor, template: template, learned: entry)
                         )
                     }
                 }
             } catch {
-                // One that can't be used has nothing to list.
+                // A sensor that can't be used lists no templates.
                 guard !sensor.isAvailable else { throw error }
             }
         }
-        if needsDiagnosis {
+        if needsDiagnosis || new.sensors != content.sensors {
             needsDiagnosis = false
-            new.findings = try await service.manager.diagnose().map(Finding.init)
-            new.findings += Finding.cameras()
+            let policy = AuthenticationPolicy.biometrics.rawValue
+            let code = try await service.manager.canEvaluate(policy: policy).code
+            let needsPassword = code == RefusalCode.biometryLockout.rawValue
+            new.problems = try await service.diagnose().map(Finding.init)
+                .compactMap { Problem($0, needsPassword: needsPassword) }
         }
         return new
     }
 
     // MARK: Changing
 
-    /// What a prompt belongs to the window by, and gets its focus by.
+    /// Ties a prompt to the window, and gives the prompt the focus.
     private var promptOptions: [String: Variant] {
         var options: [String: Variant] = [:]
         options["parent-window"] = window.map(Variant.string)
@@ -174,41 +196,41 @@ import Windows
         return options
     }
 
-    /// Has a sensor learn something new.
+    /// Adds a template.
     func enroll(_ sensor: RemoteSensor, label: String) throws(DBusError) -> StreamingCall<String> {
         try device(sensor).enrollStream(label: label, options: promptOptions)
     }
 
-    /// Ends what `enroll` has begun.
+    /// Cancels the call of `enroll`.
     func cancelEnrollment(_ sensor: RemoteSensor) {
         (try? device(sensor))?.sendCancelEnroll()
     }
 
-    func rename(_ lesson: Lesson, _ label: String) {
+    func rename(_ entry: Entry, _ label: String) {
         change { settings throws(DBusError) in
-            try await settings.device(lesson.sensor)
-                .renameTemplate(id: lesson.template.id, label: label, options: [:])
+            try await settings.device(entry.sensor)
+                .renameTemplate(id: entry.template.id, label: label, options: [:])
         }
     }
 
-    func remove(_ lesson: Lesson) {
+    func remove(_ entry: Entry) {
         change { settings throws(DBusError) in
-            let device = try settings.device(lesson.sensor)
-            if let learned = lesson.learned {
+            let device = try settings.device(entry.sensor)
+            if let learned = entry.learned {
                 try await device.removeLearned(
                     id: learned.id,
                     options: settings.promptOptions
                 )
             } else {
                 try await device.removeTemplate(
-                    id: lesson.template.id,
+                    id: entry.template.id,
                     options: settings.promptOptions
                 )
             }
         }
     }
 
-    /// Has a sensor forget everything that it knows of the person.
+    /// Removes every template of the person from a sensor.
     func removeAll(from sensor: RemoteSensor) {
         change { settings throws(DBusError) in
             let device = try settings.device(sensor)
@@ -216,23 +238,32 @@ import Windows
         }
     }
 
-    /// Asks who is there, as an app does.
-    /// - Returns: how it ended, as a sentence.
-    func test(_ progress: @escaping @BusActor (String) -> Void) async -> String {
+    /// Evaluates biometrics or the password, as an app does.
+    /// - Returns: The outcome as a sentence.
+    func evaluate(
+        _ reason: String,
+        _ progress: @escaping @BusActor (String) -> Void
+    ) async -> String {
         do throws(DBusError) {
-            let call = try manager()
+            let call = try reached().manager
                 .evaluateStream(
                     policy: AuthenticationPolicy.biometricsOrPasscode.rawValue,
-                    reason: localized("test the sensors"),
+                    reason: reason,
                     options: promptOptions
                 )
             onLoop {
                 for await event in call.events {
                     let step = PromptProgress(kind: event.kind, detail: event.detail)
-                    if let words = step.flatMap(PromptText.sentence) { progress(words) }
+                    if let words = step.flatMap(PromptText.sentence) { progress(Self.plain(words)) }
                 }
             }
-            return grantedSentence(try await call.reply())
+            let result = try await call.reply()
+            if Mechanism(rawValue: result["mechanism"]?.asString ?? "") == .passcode {
+                return localized("Your password was accepted.")
+            }
+            let sensor = content.sensors.first { $0.name == result["sensor"]?.asString }
+            return sensor.map { localized("%1$s recognized you.", $0.title) }
+                ?? localized("You were recognized.")
         } catch {
             return Self.sentence(error)
         }
@@ -249,15 +280,13 @@ import Windows
             } catch {
                 told(Self.sentence(error))
             }
-            lookAgain()
+            checkAgain()
         }
     }
 
     private func device(_ sensor: RemoteSensor) throws(DBusError) -> Device1Proxy {
         try reached().device(at: sensor.path)
     }
-
-    private func manager() throws(DBusError) -> Authentication1Proxy { try reached().manager }
 
     private func reached() throws(DBusError) -> RemoteService {
         guard let service else {
@@ -266,9 +295,18 @@ import Windows
         return service
     }
 
-    /// Why something failed, in the user's language.
+    /// An error's cause in the user's language.
     static func sentence(_ error: DBusError) -> String {
-        serviceText(plainText(error.message, limit: 512))
+        guard SensorFailure(error.name) != .duplicate else {
+            return localized("This was added already.")
+        }
+        return plain(serviceText(plainText(error.message, limit: 512)))
+    }
+
+    /// The sentence, or another one if it names a command.
+    static func plain(_ words: String) -> String {
+        guard words.contains("localauthctl") else { return words }
+        return localized("The sensor does not work. “Problems” says why.")
     }
 }
 #endif

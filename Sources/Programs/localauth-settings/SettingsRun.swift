@@ -18,7 +18,7 @@ import Windows
             connection.flush()
             exit(EXIT_SUCCESS)
         }
-        startAgent()
+        onLoop { await startAgent() }
         settings.start()
         return RunningService(stop: {
             settings.stop()
@@ -26,15 +26,14 @@ import Windows
         })
     }
 
-    /// Teaching and removing ask for the password, which somebody has to show.
-    private static func startAgent() {
-        guard getenv("DBUS_SESSION_BUS_ADDRESS") != nil else { return }
-        onLoop {
-            guard let session = try? Connection(.session) else { return }
-            // Where it can't be started, one that runs already does; else the service says so.
-            try? await session.startService("org.localauth.Agent1", timeout: .seconds(10))
-            session.close()
-        }
+    /// Starts the agent: adding and removing need a prompt for the password.
+    static func startAgent() async {
+        guard getenv("DBUS_SESSION_BUS_ADDRESS") != nil,
+            let session = try? Connection(.session)
+        else { return }
+        // A failure is a finding of the diagnosis.
+        try? await session.startService("org.localauth.Agent1", timeout: .seconds(10))
+        session.close()
     }
 }
 #endif

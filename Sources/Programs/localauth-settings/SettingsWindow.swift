@@ -1,23 +1,25 @@
 #if Prompt
-import AgentKit
 import CAdwaita
 import DBus
 import LocalAuthClient
 import Localization
 import Windows
 
-/// The window: sensors, what they were taught, a test, and what the diagnosis finds.
+/// The window “Fingerprint & Face”: sensors with their templates, a test, and problems.
 @BusActor final class SettingsWindow {
     private let settings: Settings
     private let parts: WindowParts
     private let ended: @BusActor () -> Void
-    private var rows: [(group: String, row: Row)] = []
     private var drawn: Settings.Content?
+    private var groups: [Widget] = []
+    private var buttons: [Widget] = []
+    private var problems: [(group: Widget, row: Row)] = []
     private var test: Row?
     private var testButton: Widget?
     private var enrollment: EnrollmentWindow?
+    private let checking = localized("Checking …")
 
-    /// Shows it; `ended` is called when the person closes it.
+    /// Shows the window; `ended` is called when the person closes it.
     /// - Throws: Failed when the description of the window is none.
     init(_ settings: Settings, ended: @escaping @BusActor () -> Void) throws(DBusError) {
         self.settings = settings
@@ -26,34 +28,38 @@ import Windows
         describe()
         settings.changed = { [weak self] in self?.draw() }
         settings.told = { [weak self] in self?.tell($0) }
+        settings.loaded = { [weak self] in
+            if self?.part("status").text == self?.checking { self?.tell(nil) }
+        }
         part("window").on("close-request") { [weak self] in self?.ended() }
-        part("refresh")
-            .on("clicked") { [weak self] in
-                self?.tell(nil)
-                self?.settings.lookAgain()
-            }
+        part("refresh").on("clicked") { [weak self] in self?.checkAgain() }
         Display.share(part("window")) { [weak settings] in settings?.window = $0 }
-        tell(localized("Looking for the service …"))
+        tell(checking)
         Display.show(part("window"))
     }
 
-    /// The window goes.
+    /// Closes the window.
     func close() {
         enrollment?.close()
         parts.destroy()
     }
 
     private func describe() {
-        gtk_window_set_title(part("window").asWindow, localized("LocalAuthentication Settings"))
+        gtk_window_set_title(part("window").asWindow, localized("Fingerprint & Face"))
         gtk_window_set_icon_name(part("window").asWindow, "localauth-settings")
-        let refresh = localized("Look Again")
+        let refresh = localized("Check again")
         part("refresh").setName(refresh)
         gtk_widget_set_tooltip_text(part("refresh").asWidget, refresh)
-        part("sensors").set("title", localized("Sensors"))
-        part("templates").set("title", localized("What They Know of You"))
-        part("test").set("title", localized("Test"))
-        part("findings").set("title", localized("What the Diagnosis Finds"))
-        addTest()
+        for group in ["problems", "empty-problems"] {
+            part(group).set("title", localized("Problems"))
+        }
+        let words = localized("Start the prompt that apps show.")
+        test = Row(localized("Does it recognize you?"), words)
+        testButton = test?
+            .addButton(localized("Start Test")) { [weak self] in
+                self?.evaluate(localized("test the sensors"))
+            }
+        if let test { adw_preferences_group_add(part("test").typed(), test.widget.asWidget) }
     }
 
     private func tell(_ words: String?) {
@@ -61,114 +67,160 @@ import Windows
         part("status").isVisible = words != nil
     }
 
-    // MARK: Rows
+    private func checkAgain() {
+        tell(checking)
+        settings.checkAgain()
+    }
 
-    /// Rows that say what they said before stay: with them what is typed, and a press, which GTK
-    /// takes a quarter of a second for.
+    // MARK: Content
+
+    /// Rows without a change stay: a change would lose typed text, and presses, for which GTK
+    /// takes a quarter of a second.
     private func draw() {
         tell(nil)
-        let content = settings.content
-        if drawn?.sensors != content.sensors || drawn?.lessons != content.lessons {
-            removeRows(of: ["sensors", "templates"])
-            for sensor in content.sensors { addSensor(sensor) }
-            if content.sensors.isEmpty { add(Row(localized("No sensor."), ""), to: "sensors") }
-            for lesson in content.lessons { addLesson(lesson) }
-            if content.lessons.isEmpty {
-                let words = localized("Nothing yet: add a finger or a face above.")
-                add(Row(words, ""), to: "templates")
+        let new = settings.content
+        let old = drawn
+        drawn = new
+        if old?.isServiceThere != new.isServiceThere || old?.sensors != new.sensors
+            || old?.entries != new.entries
+        {
+            for group in groups { gtk_box_remove(part("sensors").asBox, group.asWidget) }
+            groups = []
+            let usable = new.sensors.filter(\.isAvailable)
+            let isEmpty = new.sensors.isEmpty || new.entries.isEmpty && !usable.isEmpty
+            part("empty").isVisible = isEmpty
+            part("page").isVisible = !isEmpty
+            if isEmpty { drawEmptyState(usable) } else { new.sensors.forEach(addGroup) }
+        } else if old?.problems == new.problems {
+            return
+        }
+        drawProblems()
+    }
+
+    private func drawProblems() {
+        for (group, row) in problems {
+            adw_preferences_group_remove(group.typed(), row.widget.asWidget)
+        }
+        var rows = settings.content.problems.compactMap(row)
+        if rows.isEmpty, let row = Row(localized("No problems found"), "") {
+            row.show("emblem-ok-symbolic", localized("ok"), size: 16)
+            rows = [row]
+        }
+        let group = part(part("empty").isVisible ? "empty-problems" : "problems")
+        group.isVisible = !settings.content.problems.isEmpty || part("page").isVisible
+        problems = rows.map { (group, $0) }
+        for row in rows { adw_preferences_group_add(group.typed(), row.widget.asWidget) }
+    }
+
+    /// Shows why the list is empty, and what to do about it.
+    private func drawEmptyState(_ usable: [RemoteSensor]) {
+        for button in buttons { gtk_box_remove(part("actions").asBox, button.asWidget) }
+        let page = part("empty")
+        if !settings.content.isServiceThere {
+            page.set("title", localized("Service not found"))
+            page.set("description", localized("Ask an administrator to install it."))
+        } else if usable.isEmpty {
+            page.set("title", localized("No sensor found"))
+            let words = localized("Connect a fingerprint reader, a camera or a security key.")
+            page.set("description", words)
+        } else {
+            page.set("title", localized("Nothing added yet"))
+            let words = localized("Unlock apps without typing your password.")
+            page.set("description", words)
+        }
+        page.set("icon-name", sensorIcon(usable.first?.biometryType ?? 1))
+        buttons = usable.compactMap { sensor in
+            let button = Widget(button: sensor.kind.add) { [weak self] in self?.enroll(on: sensor) }
+            gtk_widget_set_tooltip_text(button?.asWidget, sensor.title)
+            return button
+        }
+        if usable.isEmpty {
+            let button = Widget(button: localized("Try Again")) { [weak self] in
+                self?.checkAgain()
             }
+            buttons = [button].compactMap(\.self)
         }
-        if drawn?.findings != content.findings {
-            removeRows(of: ["findings"])
-            for finding in content.findings { addFinding(finding) }
+        for button in buttons {
+            gtk_widget_add_css_class(button.asWidget, "pill")
+            gtk_box_append(part("actions").asBox, button.asWidget)
         }
-        drawn = content
+        if !usable.isEmpty, let first = buttons.first {
+            gtk_widget_add_css_class(first.asWidget, "suggested-action")
+        }
     }
 
-    private func removeRows(of groups: Set<String>) {
-        for (group, row) in rows where groups.contains(group) {
-            adw_preferences_group_remove(asGroup(group), row.widget.asWidget)
-        }
-        rows.removeAll { groups.contains($0.group) }
-    }
-
-    private func add(_ row: Row?, to group: String) {
-        guard let row else { return }
-        adw_preferences_group_add(asGroup(group), row.widget.asWidget)
-        rows.append((group, row))
-    }
-
-    private func addSensor(_ sensor: RemoteSensor) {
-        let kind = biometryTitle(sensor.biometryType)
-        let words = [kind, strengthTitle(sensor.strength), sensor.stateTitle]
-        let row = Row(sensor.title, words.joined(separator: ", "))
-        row?.show(sensorIcon(sensor.biometryType), kind)
-        let button = row?
-            .addButton(localized("Add…")) { [weak self] in self?.enroll(on: sensor) }
-        button?.isEnabled = sensor.isAvailable
-        if settings.content.lessons.count(where: { $0.sensor == sensor }) > 1 {
-            let title = localized("Remove all of “%1$s”", sensor.title)
-            row?
-                .addButton(title, icon: "user-trash-symbolic") { [weak self] in
+    /// Adds the rows of a sensor: the sensor, its templates, and the button that adds one.
+    private func addGroup(_ sensor: RemoteSensor) {
+        guard let made = adw_preferences_group_new() else { return }
+        let group = Widget(pointer: OpaquePointer(made))
+        let entries = settings.content.entries.filter { $0.sensor == sensor }
+        let head = Row(sensor.title, sensor.readiness)
+        head?.show(sensorIcon(sensor.biometryType), sensor.kind.title)
+        if entries.count > 1 {
+            let button = head?
+                .addButton(localized("Remove All")) { [weak self] in
                     self?
                         .askRemoval(localized("Remove everything?"), sensor) {
                             self?.settings.removeAll(from: sensor)
                         }
                 }
+            button?.setName(localized("Remove all of “%1$s”", sensor.title))
         }
-        add(row, to: "sensors")
+        let add = Row(button: sensor.kind.add) { [weak self] in self?.enroll(on: sensor) }
+        add?.widget.isEnabled = sensor.isAvailable
+        for row in [head] + entries.map(row) + [add] {
+            if let row { adw_preferences_group_add(group.typed(), row.widget.asWidget) }
+        }
+        gtk_box_append(part("sensors").asBox, group.asWidget)
+        groups.append(group)
     }
 
-    private func addLesson(_ lesson: Settings.Lesson) {
-        let name = lesson.label.isEmpty ? localized("Without a name") : lesson.label
-        let label = lesson.learned == nil ? name : localized("Learned of %1$s", name)
-        let row = Row(label, lesson.sensor.title)
-        row?.show(sensorIcon(lesson.sensor.biometryType), biometryTitle(lesson.sensor.biometryType))
-        if lesson.learned == nil { addName(of: lesson, label, to: row) }
-        let remove = localized("Remove “%1$s”", label)
+    private func row(_ entry: Settings.Entry) -> Row? {
+        let (kind, title) = (entry.sensor.kind.title, entry.title)
+        let row =
+            entry.learned != nil
+            ? Row(title, "")
+            : Row(kind, name: entry.label) { [weak self] in self?.settings.rename(entry, $0) }
         row?
-            .addButton(remove, icon: "user-trash-symbolic") { [weak self] in
+            .addButton(localized("Remove “%1$s”", title), icon: "user-trash-symbolic") {
+                [weak self] in
                 self?
-                    .askRemoval(localized("Remove “%1$s”?", label), lesson.sensor) {
-                        self?.settings.remove(lesson)
+                    .askRemoval(localized("Remove “%1$s”?", title), entry.sensor) {
+                        self?.settings.remove(entry)
                     }
             }
-        add(row, to: "templates")
+        return row
     }
 
-    /// The field for another name; what was learned by itself has none.
-    private func addName(of lesson: Settings.Lesson, _ label: String, to row: Row?) {
-        let rename: @BusActor (String) -> Void = { [weak self] text in
-            guard text != lesson.label else { return }
-            self?.settings.rename(lesson, text)
+    private func row(_ problem: Problem) -> Row? {
+        let row = Row(problem.message, problem.remedy)
+        let icon = problem.isFailure ? "dialog-error-symbolic" : "dialog-warning-symbolic"
+        row?.show(icon, problem.stateTitle, size: 16)
+        guard let action = problem.action, action != .openUsers || App.users != nil else {
+            return row
         }
-        let field = row?.addField(lesson.label, localized("Name of “%1$s”", label), rename)
-        row?
-            .addButton(localized("Rename “%1$s”", label), icon: "document-edit-symbolic") {
-                if let field { rename(field.content) }
-            }
+        row?.addButton(action.title) { [weak self] in self?.act(action) }
+        return row
     }
 
-    private func addFinding(_ finding: Finding) {
-        var words = serviceText(finding.message)
-        if finding.needsRemedy {
-            words += "\n" + localized("Next: %1$s", serviceText(finding.remedy))
+    // MARK: Actions
+
+    private func act(_ action: Problem.Action) {
+        switch action {
+        case .checkAgain: checkAgain()
+        case .enterPassword: evaluate(localized("unlock the sensors"))
+        case .openUsers: App.users?.launch()
+        case .startPrompts:
+            tell(checking)
+            onLoop { [weak self] in
+                await SettingsRun.startAgent()
+                self?.checkAgain()
+            }
         }
-        let row = Row(finding.name, words)
-        let icon =
-            switch finding.state {
-            case "ok": "emblem-ok-symbolic"
-            case "warning": "dialog-warning-symbolic"
-            default: "dialog-error-symbolic"
-            }
-        row?.show(icon, finding.stateTitle)
-        add(row, to: "findings")
     }
-
-    // MARK: What the person does
 
     private func enroll(on sensor: RemoteSensor) {
-        // Pressed twice it is one window.
+        // A second press opens no second window.
         guard enrollment?.isClosed != false else { return }
         do throws(DBusError) {
             enrollment = try EnrollmentWindow(settings, sensor, over: part("window"))
@@ -185,43 +237,30 @@ import Windows
         let body = localized("%1$s will not recognize it any more.", sensor.title)
         guard let made = adw_message_dialog_new(part("window").asWindow, nil, nil) else { return }
         let dialog = Widget(pointer: OpaquePointer(made))
-        // The same object, by its other name.
-        let message = UnsafeMutablePointer<AdwMessageDialog>(dialog.pointer)
         dialog.set("heading", heading)
         dialog.set("body", body)
-        adw_message_dialog_add_response(message, "cancel", localized("Cancel"))
-        adw_message_dialog_add_response(message, "remove", localized("Remove"))
-        adw_message_dialog_set_response_appearance(message, "remove", ADW_RESPONSE_DESTRUCTIVE)
+        adw_message_dialog_add_response(dialog.typed(), "cancel", localized("Cancel"))
+        adw_message_dialog_add_response(dialog.typed(), "remove", localized("Remove"))
+        let destructive = ADW_RESPONSE_DESTRUCTIVE
+        adw_message_dialog_set_response_appearance(dialog.typed(), "remove", destructive)
         dialog.setName(heading)
         dialog.on("response::remove", removal)
         Display.show(dialog)
     }
 
-    private func addTest() {
-        let title = localized("Is it you?")
-        let row = Row(title, localized("Asks as an app does: by a sensor or the password."))
-        testButton = row?.addButton(localized("Start Test")) { [weak self] in self?.runTest() }
-        test = row
-        if let row { adw_preferences_group_add(asGroup("test"), row.widget.asWidget) }
-    }
-
-    private func runTest() {
+    /// Shows a prompt, and its progress and outcome in the row of the test.
+    private func evaluate(_ reason: String) {
         testButton?.isEnabled = false
         onLoop { [weak self] in
-            let answer = await self?.settings.test { self?.test?.say($0) }
+            let answer = await self?.settings.evaluate(reason) { self?.test?.say($0) }
             self?.test?.say(answer ?? "")
+            // The row of the test may be hidden.
+            if self?.part("page").isVisible == false { self?.tell(answer) }
             self?.testButton?.isEnabled = true
+            self?.settings.checkAgain()
         }
     }
 
-    // MARK: Parts of the window
-
     private func part(_ name: String) -> Widget { parts[name] }
-
-    // GTK's name for what is one object to it.
-    private func asGroup(_ name: String) -> UnsafeMutablePointer<AdwPreferencesGroup> {
-        // As above.
-        UnsafeMutablePointer(part(name).pointer)
-    }
 }
 #endif

@@ -4,7 +4,7 @@ import Windows
 
 let program = ServiceProgram(
     name: "localauth-settings",
-    abstract: "Shows the sensors, and teaches them to recognize you.",
+    abstract: "Adds and removes fingerprints, faces and security keys.",
     defaultBus: .system
 )
 

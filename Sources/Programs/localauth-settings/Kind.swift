@@ -1,0 +1,58 @@
+#if Prompt
+import AgentKit
+import LocalAuthBus
+import LocalAuthClient
+import Localization
+
+/// The window's words for one kind of sensor.
+struct Kind {
+    /// The template's kind: “Fingerprint”.
+    let title: String
+    /// The button that begins an enrolment: “Add Fingerprint”.
+    let add: String
+    /// The sentence after an enrolment.
+    let added: String
+}
+
+extension RemoteSensor {
+    var kind: Kind {
+        switch BiometryType(rawValue: biometryType) {
+        case .fingerprint:
+            Kind(
+                title: localized("Fingerprint"),
+                add: localized("Add Fingerprint"),
+                added: localized("The fingerprint was added.")
+            )
+        case .face:
+            Kind(
+                title: localized("Face"),
+                add: localized("Add Face"),
+                added: localized("The face was added.")
+            )
+        case .iris:
+            Kind(
+                title: localized("Iris"),
+                add: localized("Add Iris"),
+                added: localized("The iris was added.")
+            )
+        case BiometryType.none?, nil:
+            Kind(
+                title: localized("Security key"),
+                add: localized("Add Security Key"),
+                added: localized("The security key was added.")
+            )
+        }
+    }
+
+    /// The sensor's description, or its name if it has none.
+    var title: String { description.isEmpty ? name : description }
+
+    /// Whether the sensor can be used, as one sentence.
+    var readiness: String {
+        guard isAvailable else { return localized("Not ready: %1$s", stateTitle) }
+        return Strength(rawValue: strength) == .strong
+            ? localized("Ready")
+            : localized("Ready. Some apps also need your password.")
+    }
+}
+#endif
