@@ -7,7 +7,7 @@ import Windows
 @BusActor struct App {
     private let info: OpaquePointer
 
-    /// The desktop's settings for users; nil on desktops without a known one.
+    /// The desktop's settings for users; nil on unknown desktops.
     static let users = App(among: [
         // GNOME from 46 on, GNOME before, KDE Plasma.
         "gnome-users-panel.desktop", "gnome-user-accounts-panel.desktop", "kcm_users.desktop",

@@ -64,7 +64,7 @@ import Windows
         part("picture").setName(name)
     }
 
-    /// Shows one picture for each stage, or for each done stage if their number is unknown.
+    /// Shows a picture for each stage, or for each done stage if their number is unknown.
     private func show(stage: UInt32, of count: Int32) {
         let done = Int(clamping: min(stage, 64))
         let all = max(done, Int(min(count, 64)))
@@ -139,7 +139,7 @@ import Windows
         }
     }
 
-    /// Moves the picture as the hint says, which the status says in words.
+    /// Moves the picture as the hint says, like the words of the status.
     private func illustrate(_ new: String) {
         let picture = part("picture").asWidget
         if !hint.isEmpty { gtk_widget_remove_css_class(picture, hint) }

@@ -4,7 +4,7 @@ import LocalAuthBus
 import LocalAuthClient
 import Localization
 
-/// The window's words for one kind of sensor.
+/// The window's words for a kind of sensor.
 struct Kind {
     /// The template's kind: “Fingerprint”.
     let title: String
@@ -47,7 +47,7 @@ extension RemoteSensor {
     /// The sensor's description, or its name if it has none.
     var title: String { description.isEmpty ? name : description }
 
-    /// Whether the sensor can be used, as one sentence.
+    /// Whether the sensor can be used, as a sentence.
     var readiness: String {
         guard isAvailable else { return localized("Not ready: %1$s", stateTitle) }
         return Strength(rawValue: strength) == .strong

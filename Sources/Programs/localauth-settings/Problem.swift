@@ -2,7 +2,7 @@
 import AgentKit
 import Localization
 
-/// A finding of the diagnosis in words for people, and what the window can do about it.
+/// A finding of the diagnosis in words for people, with the window's action.
 ///
 /// The service's remedies are for `localauthctl doctor`: some name commands. The window never shows
 /// a command.
@@ -26,8 +26,8 @@ struct Problem: Hashable {
     let isFailure: Bool
     let stateTitle: String
 
-    /// Nil for findings that need no row: `ok` ones, those that the list of sensors shows already,
-    /// and those for programmers.
+    /// Nil for findings without a row: the state `ok`, facts that the list of sensors shows, and
+    /// hints for programmers.
     ///
     /// With `needsPassword` the sensors work again after the next correct password.
     init?(_ finding: Finding, needsPassword: Bool) {

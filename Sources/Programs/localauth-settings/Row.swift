@@ -31,7 +31,7 @@ import Windows
         nameParts(of: field, name)
     }
 
-    /// One flat button across the row; nil when memory is short.
+    /// A flat button across the row; nil when memory is short.
     init?(button title: String, _ body: @escaping @BusActor () -> Void) {
         guard let made = adw_preferences_row_new(), let button = Widget(button: title, body)
         else { return nil }

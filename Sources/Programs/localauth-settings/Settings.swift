@@ -303,7 +303,7 @@ import Windows
         return plain(serviceText(plainText(error.message, limit: 512)))
     }
 
-    /// The sentence, or another one if it names a command.
+    /// The sentence, unless it names a command.
     static func plain(_ words: String) -> String {
         guard words.contains("localauthctl") else { return words }
         return localized("The sensor does not work. “Problems” says why.")

@@ -112,7 +112,7 @@ import Windows
         for row in rows { adw_preferences_group_add(group.typed(), row.widget.asWidget) }
     }
 
-    /// Shows why the list is empty, and what to do about it.
+    /// Shows why the list is empty, and a button.
     private func drawEmptyState(_ usable: [RemoteSensor]) {
         for button in buttons { gtk_box_remove(part("actions").asBox, button.asWidget) }
         let page = part("empty")
@@ -149,7 +149,7 @@ import Windows
         }
     }
 
-    /// Adds the rows of a sensor: the sensor, its templates, and the button that adds one.
+    /// Adds the rows of a sensor: the sensor, its templates, and an Add button.
     private func addGroup(_ sensor: RemoteSensor) {
         guard let made = adw_preferences_group_new() else { return }
         let group = Widget(pointer: OpaquePointer(made))
