@@ -211,16 +211,6 @@ import TestSupport
         ) { (writer) throws(DBusError) in try writer.write(text) }
     }
 
-    /// Gives an element the keys.
-    func focus(_ element: Element) async throws {
-        _ = try await connection.call(
-            to: element.place.name,
-            path: element.place.path,
-            interface: "org.a11y.atspi.Component",
-            member: "GrabFocus"
-        )
-    }
-
     /// The text of each field, as whoever is on the bus may have it.
     func texts() async throws -> [String] {
         var texts: [String] = []
