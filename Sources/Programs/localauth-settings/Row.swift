@@ -86,9 +86,13 @@ import Windows
         var next = gtk_widget_get_first_child(part.asWidget)
         while let child = next {
             let part = Widget(pointer: OpaquePointer(child))
-            if part.isA(gtk_button_get_type()) { part.setName(localized("Apply")) }
-            if part.isA(gtk_image_get_type()) { part.setName(localized("Rename “%1$s”", name)) }
-            nameParts(of: part, name)
+            if part.isA(gtk_button_get_type()) {
+                part.setName(localized("Apply"))
+            } else if part.isA(gtk_image_get_type()) {
+                part.setName(localized("Rename “%1$s”", name))
+            } else {
+                nameParts(of: part, name)
+            }
             next = gtk_widget_get_next_sibling(child)
         }
     }
