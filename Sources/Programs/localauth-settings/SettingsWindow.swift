@@ -84,13 +84,17 @@ import Windows
         if old?.isServiceThere != new.isServiceThere || old?.sensors != new.sensors
             || old?.entries != new.entries
         {
-            for group in groups { gtk_box_remove(part("sensors").asBox, group.asWidget) }
+            let focus = gtk_window_get_focus(part("window").asWindow)
+            let list = part("sensors")
+            let hadFocus = focus.map { gtk_widget_is_ancestor($0, list.asWidget) != 0 } ?? false
+            for group in groups { gtk_box_remove(list.asBox, group.asWidget) }
             groups = []
             let usable = new.sensors.filter(\.isAvailable)
             let isEmpty = new.sensors.isEmpty || new.entries.isEmpty && !usable.isEmpty
             part("empty").isVisible = isEmpty
             part("page").isVisible = !isEmpty
             if isEmpty { drawEmptyState(usable) } else { new.sensors.forEach(addGroup) }
+            if hadFocus { gtk_widget_child_focus(list.asWidget, GTK_DIR_TAB_FORWARD) }
         } else if old?.problems == new.problems {
             return
         }
