@@ -179,7 +179,7 @@ import Testing
         let text = try await control("templates", "--bus", address)
         let lines = text.output.split(separator: "\n").map(String.init)
         let third = lines.dropFirst(2).first
-        #expect(lines.count == 4 && third?.hasSuffix("(learned)") == true, "\(lines)")
+        #expect(lines.count == 4 && third?.hasSuffix("(added automatically)") == true, "\(lines)")
         #expect(third?.contains("2027-01-1") == true, "the day that it was learned on")
         #expect(try await control("remove", "seen", "--bus", address).status == 0)
         let left = try rows(try await control("templates", "--json", "--bus", address).output)

@@ -112,7 +112,7 @@ extension Diagnosis {
         return Check(
             name: name,
             state: .warning,
-            message: "\(sensor.name) knows you, and its device is not there.",
+            message: "You use \(sensor.name), and its device is not connected.",
             remedy: remedy(for: .noHardware, of: sensor.name)
         )
     }

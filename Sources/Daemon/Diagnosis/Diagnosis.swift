@@ -294,7 +294,7 @@ struct Diagnosis: Sendable {
                 } ?? "Give your password: localauthctl evaluate --policy 2."
             case .biometryNotEnrolled: "Run localauthctl enroll."
             case .passcodeNotSet: "Set a password with passwd."
-            case .biometryDisconnected: "Connect the sensor that knows you."
+            case .biometryDisconnected: "Connect your sensor."
             case _ where facts.isRemote: "Sit down at the machine."
             default: "Connect or start a sensor."
             }

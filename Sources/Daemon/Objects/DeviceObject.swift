@@ -153,7 +153,7 @@ final class DeviceObject: Device1Service {
             defer { forget(enrolment) }
             do throws(DBusError) {
                 try await enrolment.findSession(evaluations)
-                let reason = "add to what \(sensor.name) knows"
+                let reason = "add a fingerprint, a face or a key to \(sensor.name)"
                 try await authorize(enrolment.authorization, call, reason)
             } catch {
                 throw enrolment.failure ?? error
@@ -290,7 +290,8 @@ final class DeviceObject: Device1Service {
         try checkUsable()
         return .later { [self] () throws(DBusError) in
             let authorization = authorization(.remove, options)
-            try await authorize(authorization, call, "make \(sensor.name) forget you")
+            let reason = "remove everything of yours from \(sensor.name)"
+            try await authorize(authorization, call, reason)
             do throws(DBusError) {
                 let removed = try await sensor.templates.change(of: uid) {
                     proxy throws(DBusError) in
@@ -344,7 +345,8 @@ final class DeviceObject: Device1Service {
         try await authorization.admit(call.peer)
         try await isThere()
         if !options.isForOther {
-            try await authorize(authorization, call, "remove from what \(sensor.name) knows")
+            let reason = "remove a fingerprint, a face or a key from \(sensor.name)"
+            try await authorize(authorization, call, reason)
         }
     }
 

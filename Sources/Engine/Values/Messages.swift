@@ -101,7 +101,7 @@ extension Refusal {
 
     static let sensorAway = Refusal(
         .biometryDisconnected,
-        "The sensor that knows this user is not connected."
+        "This user's sensor is not connected."
     )
     static let notEnrolled = Refusal(
         .biometryNotEnrolled,

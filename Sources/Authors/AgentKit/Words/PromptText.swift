@@ -32,8 +32,9 @@ public enum PromptText {
 
     /// What the service itself asks for; the reasons of apps come in the language of the app.
     private static let reasons = [
-        marked("add to what %1$s knows"), marked("remove from what %1$s knows"),
-        marked("make %1$s forget you"),
+        marked("add a fingerprint, a face or a key to %1$s"),
+        marked("remove a fingerprint, a face or a key from %1$s"),
+        marked("remove everything of yours from %1$s"),
     ]
 
     /// The name to stand alone, or words for a caller without a proved name (L33).

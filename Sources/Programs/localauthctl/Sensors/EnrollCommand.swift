@@ -8,7 +8,7 @@ import Localization
 struct EnrollCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll",
-        abstract: localized("Teach a sensor to recognize you."),
+        abstract: localized("Add a fingerprint, a face or a security key."),
         discussion: localized("Asks for your password first. Ctrl-C cancels.")
     )
 

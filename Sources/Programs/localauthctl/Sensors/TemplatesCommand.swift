@@ -96,7 +96,7 @@ struct TemplateRow: Sendable {
                     TemplateRow(
                         sensor: sensor,
                         id: $0.id,
-                        label: localized("(learned)"),
+                        label: localized("(added automatically)"),
                         created: $0.learned,
                         learnedFor: template.id
                     )
