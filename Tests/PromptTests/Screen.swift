@@ -237,8 +237,13 @@ import TestSupport
     }
 
     /// Starts the settings, and reads their window.
-    func startSettings() async throws -> (ChildProcess, ScreenReader) {
-        let program = try bus.start(["localauth-settings"], environment: environment)
+    func startSettings(
+        _ variables: [String: String] = [:]
+    ) async throws -> (ChildProcess, ScreenReader) {
+        let program = try bus.start(
+            ["localauth-settings"],
+            environment: environment.merging(variables) { $1 }
+        )
         let reader = try await ScreenReader(on: self, program: "localauth-settings")
         _ = try await reader.wait(for: "button", "Check again")
         return (program, reader)

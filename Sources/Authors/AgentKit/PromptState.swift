@@ -28,7 +28,7 @@ public struct PromptState: Hashable, Sendable {
     /// The user's choices at this moment; empty where the field or the button alone shows them.
     public var invitation: String {
         let types = sensors.filter { !$0.hasFailed }.map(\.biometryType)
-        guard !isOver, !canConfirm, !types.isEmpty || isAtCompanion else { return "" }
+        guard !isOver, mood != .recognized, !types.isEmpty || isAtCompanion else { return "" }
         return PromptText.invitation(details, at: types, takesPassword: takesSecret)
     }
     /// The last event, and the sensors that other programs use.
