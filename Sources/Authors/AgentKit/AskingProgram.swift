@@ -37,7 +37,7 @@ public struct AskingProgram: Hashable, Sendable {
         ancestors = Self.ancestors(of: number)
     }
 
-    /// The program of a process; nil where its path would be cut on the screen, or lose a character.
+    /// The program of a process; nil where the screen would cut its path or drop a character.
     private static func shown(_ pid: Int32) -> RunningProgram? {
         guard let program = RunningProgram(pid: pid),
             plainText(program.path, limit: 256) == program.path

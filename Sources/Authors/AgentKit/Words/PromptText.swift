@@ -30,7 +30,7 @@ public enum PromptText {
             : localized("“%1$s”", details.appName)
     }
 
-    /// What the service itself asks for; the reasons of apps come in the language of the app.
+    /// The service's own reasons; the reasons of apps come in the language of the app.
     private static let reasons = [
         marked("add a fingerprint, a face or a key to %1$s"),
         marked("remove a fingerprint, a face or a key from %1$s"),
@@ -46,7 +46,7 @@ public enum PromptText {
             ? localized("A sandboxed app") : localized("A program that hides what it is")
     }
 
-    /// What a sensor is called.
+    /// The name of a kind of sensor.
     public static func sensorName(_ type: UInt32) -> String {
         switch type {
         case 1: localized("Fingerprint sensor")
@@ -178,7 +178,7 @@ public enum PromptText {
         return label + " "
     }
 
-    /// What has just happened; nil when there is nothing to say.
+    /// A sentence about the last event; nil for an event without words.
     public static func sentence(_ progress: PromptProgress) -> String? {
         sentence(progress, instructions: [:])
     }
@@ -208,7 +208,7 @@ public enum PromptText {
         }
     }
 
-    /// How a prompt ended.
+    /// A sentence about the end of a prompt.
     public static func sentence(_ outcome: PromptOutcome) -> String {
         switch outcome {
         case .success: localized("Done.")
@@ -221,7 +221,7 @@ public enum PromptText {
         }
     }
 
-    /// What to do better, in words.
+    /// Advice for a hint.
     public static func advice(_ hint: String) -> String {
         switch SensorHint(rawValue: hint) {
         case .moveCloser: localized("Move closer.")
@@ -263,12 +263,12 @@ public enum PromptText {
         }
     }
 
-    /// What to do for one stage of an enrolment.
+    /// The instruction for one stage of an enrolment.
     static func turn(_ gesture: String, _ stage: Int, of stages: Int) -> String {
         localized("%1$s (%2$s of %3$s).", gesture, "\(stage)", "\(stages)")
     }
 
-    /// What to do at a sensor: in its own words, which are quoted, or in those of its type.
+    /// The instruction of a sensor: a quotation of its own words, or the words of its type.
     static func gesture(_ type: UInt32, _ ownWords: String?) -> String {
         ownWords.map { localized("“%1$s”", $0) } ?? gesture(type)
     }
