@@ -281,8 +281,8 @@ import Windows
         layOutButtons()
         let all = part("content").naturalHeight(Self.width)
         let others = all - part("scroll").naturalHeight(Self.width)
-        // A desktop has panels, and the window has margins.
-        let room = Display.leastHeight.map { min(max($0 - 64 - 48 - others, 48), 400) } ?? 400
+        // A desktop has panels, and the window has margins and a frame.
+        let room = Display.leastHeight.map { min(max($0 - 64 - 60 - others, 48), 400) } ?? 400
         // The scrolled part measures a text as if it had one line.
         let wanted = part("reason").naturalHeight(Self.width)
         let scroll = part("scroll").pointer

@@ -70,12 +70,14 @@ import Windows
         field.set("im-module", "gtk-im-context-none")
         guard let keys = gtk_event_controller_key_new(), let composer = gtk_im_context_simple_new()
         else { return }
-        defer { g_object_unref(UnsafeMutableRawPointer(composer)) }
+        // GTK's name for what is an object to GObject.
+        let object = UnsafeMutableRawPointer(composer)
+        defer { g_object_unref(object) }
         gtk_im_context_set_client_widget(composer, field.asWidget)
         gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
         gtk_event_controller_key_set_im_context(keys, composer)
-        // The composed letters, and the field.
         typealias Commit =
+            // The composer, the composed letters for the time of the call, and the field.
             @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, gpointer?) -> Void
         let commit: Commit = { _, letters, field in
             guard let letters, let field else { return }
@@ -87,10 +89,11 @@ import Windows
             gtk_editable_set_position(editable, position)
         }
         g_signal_connect_data(
-            UnsafeMutableRawPointer(composer),
+            object,
             "commit",
             // GObject calls it with the arguments that this signal has.
             unsafeBitCast(commit, to: GCallback.self),
+            // The field outlives the composer, which its controller owns.
             UnsafeMutableRawPointer(field.pointer),
             nil,
             GConnectFlags(0)
