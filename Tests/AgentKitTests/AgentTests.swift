@@ -96,7 +96,9 @@ private let details: [String: Variant] = [
             #expect(started.ancestors.first == String(long.prefix(64)))
             let place = String(repeating: "p", count: 255)
             mkdir("\(folder.path)/\(place)", 0o700)
-            for name in ["a\u{1B}[2Jb\nc\u{202E}d", "\(place)/x"] {
+            // Characters that draw nothing, and marks that draw over other lines.
+            let marks = "a" + String(repeating: "\u{301}", count: 60)
+            for name in ["a\u{1B}[2Jb\nc\u{202E}d", "\(place)/x", "x\u{200B}y", marks] {
                 let (program, child) = try await sleeper(name, in: folder)
                 defer { kill(child, SIGKILL) }
                 #expect(AskingProgram(pid: UInt32(program.pid)) == nil)

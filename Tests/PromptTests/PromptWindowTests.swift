@@ -224,10 +224,7 @@ struct PromptWindowTests {
             let evaluation = stage.evaluate(2, "open it")
             _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
             try await stage.waitUntilTyping()
-            let status = try #require(
-                try await stage.reader.elements()
-                    .first { $0.name.hasPrefix("Touch the fingerprint sensor") }
-            )
+            let status = try await stage.reader.wait(for: "status")
             let heard = Witness<String>()
             let listening = stage.reader.listen(to: status) { heard.record($0) }
             defer { listening.cancel() }

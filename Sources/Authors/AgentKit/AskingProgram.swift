@@ -1,3 +1,4 @@
+internal import Contract
 import Linux
 internal import Localization
 
@@ -40,7 +41,7 @@ public struct AskingProgram: Hashable, Sendable {
     /// The program of a process; nil where the screen would cut its path or drop a character.
     private static func shown(_ pid: Int32) -> RunningProgram? {
         guard let program = RunningProgram(pid: pid),
-            plainText(program.path, limit: 256) == program.path
+            DisplayText.cleaned(program.path, limit: 256) == program.path
         else { return nil }
         return program
     }

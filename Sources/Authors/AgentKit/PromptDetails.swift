@@ -93,9 +93,9 @@ public struct PromptDetails: Hashable, Sendable {
         self.stage = stage
     }
 
-    /// The biometry types at work, each once.
+    /// The types of the sensors at work, each once; 0 is a companion.
     var types: [UInt32] {
-        (biometryTypes + sensorTypes.filter { $0 != 0 })
+        (biometryTypes + sensorTypes)
             .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 

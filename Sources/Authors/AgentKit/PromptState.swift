@@ -10,7 +10,6 @@ public struct PromptState: Hashable, Sendable {
         public fileprivate(set) var isReady = false
         /// A sentence while another program has the sensor.
         fileprivate var isInUse: String?
-        fileprivate var hasFailed = false
     }
 
     /// How things stand; what colours and icons follow.
@@ -27,7 +26,7 @@ public struct PromptState: Hashable, Sendable {
     public private(set) var sensors: [Sensor]
     /// The user's choices at this moment; empty where the field or the button alone shows them.
     public var invitation: String {
-        let types = sensors.filter { !$0.hasFailed }.map(\.biometryType)
+        let types = sensors.map(\.biometryType).filter(isAtWork)
         guard !isOver, mood != .recognized, !types.isEmpty || isAtCompanion else { return "" }
         return PromptText.invitation(details, at: types, takesPassword: takesSecret)
     }
@@ -59,6 +58,8 @@ public struct PromptState: Hashable, Sendable {
     public private(set) var canConfirm = false
     /// Whether it is over.
     public private(set) var isOver = false
+    /// The sensors that gave up.
+    private var failed: Set<String> = []
     /// Whether companions alone are asked.
     private var isAtCompanion: Bool
 
@@ -88,12 +89,14 @@ public struct PromptState: Hashable, Sendable {
         switch progress {
         case .promptShown:
             break
-        case .sensorReady(_, let type): mark(type, isReady: true)
+        case .sensorReady(let sensor, let type):
+            failed.remove(sensor)
+            mark(type, isReady: true)
         case .sensorBusy(_, let type, _): mark(type, isReady: false, isInUse: sentence)
-        case .sensorFailed(_, let type, _):
-            // Another sensor of this kind may still work.
-            let isOnly = details.sensorTypes.count { $0 == type } < 2
-            mark(type, isReady: false, hasFailed: isOnly)
+        case .sensorFailed(let sensor, let type, _):
+            failed.insert(sensor)
+            if type == 0 { isAtCompanion = false }
+            mark(type, isReady: false)
         case .hint:
             if let last, news != last { news = "\(last) \(news)" } else { mood = .asking }
         case .noMatch:
@@ -165,17 +168,17 @@ public struct PromptState: Hashable, Sendable {
         ["verifier-failed", "delay-over"].contains(cause)
     }
 
-    private mutating func mark(
-        _ type: UInt32,
-        isReady: Bool,
-        isInUse: String? = nil,
-        hasFailed: Bool = false
-    ) {
+    /// Whether a sensor of this type has not failed.
+    private func isAtWork(_ type: UInt32) -> Bool {
+        let names = zip(details.sensors, details.sensorTypes).filter { $1 == type }.map(\.0)
+        return names.isEmpty ? failed.isEmpty : !failed.isSuperset(of: names)
+    }
+
+    private mutating func mark(_ type: UInt32, isReady: Bool, isInUse: String? = nil) {
         mood = .asking
         guard let index = sensors.firstIndex(where: { $0.biometryType == type }) else { return }
         sensors[index].isReady = isReady
         sensors[index].isInUse = isInUse
-        sensors[index].hasFailed = hasFailed
     }
 
     private mutating func ask(forApplicationPassword isForApplication: Bool) {

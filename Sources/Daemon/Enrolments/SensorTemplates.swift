@@ -1,4 +1,5 @@
 import BusGuard
+import Contract
 import DBus
 import LocalAuthBus
 

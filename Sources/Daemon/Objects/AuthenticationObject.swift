@@ -1,5 +1,6 @@
 import AuthEngine
 import AuthStore
+import Contract
 import DBus
 import LocalAuthBus
 import ServiceProgram

@@ -1,6 +1,7 @@
 import AuthEngine
 import AuthStore
 import BusGuard
+import Contract
 import DBus
 import KeychainStore
 import Linux

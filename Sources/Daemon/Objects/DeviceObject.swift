@@ -1,4 +1,5 @@
 import AuthEngine
+import Contract
 import DBus
 import LocalAuthBus
 

@@ -47,6 +47,7 @@ import Windows
     /// Something happened.
     func take(_ progress: PromptProgress) {
         let old = state
+        hasOverflowed = false
         state.take(progress)
         let new = state
         if old.asksApplicationPassword != new.asksApplicationPassword { clearSecret() }
@@ -165,6 +166,7 @@ import Windows
     private func clearSecret() {
         gtk_editable_set_text(part("secret").pointer, "")
         SecretBuffer.wipe()
+        hasOverflowed = false
     }
 
     // MARK: Drawing
@@ -175,10 +177,13 @@ import Windows
         part("heading").text = PromptText.heading
         part("reason").text = PromptText.question(details)
         let claim = PromptText.claim(details)
-        part("origin").text = [PromptText.origin(details), claim].compactMap(\.self)
-            .joined(separator: "\n")
+        part("origin").text = PromptText.origin(details)
+        part("claim").text = claim ?? ""
+        part("claim").isVisible = claim != nil
         gtk_expander_set_label(part("details").pointer, localized("_Details"))
-        part("facts").text = PromptText.facts(details).joined(separator: "\n")
+        // A long path is cut above.
+        let facts = [PromptText.origin(details)] + PromptText.facts(details)
+        part("facts").text = facts.joined(separator: "\n")
         showIcon(details.appIcon, PromptText.appTitle(details))
         // Most programs are neither verified nor unusual.
         let isHidden = details.isSandboxed ? details.sandboxID.isEmpty : details.program == nil
@@ -245,14 +250,10 @@ import Windows
     }
 
     private func drawWords() {
-        show(state.invitation, in: "invitation")
+        part("invitation").text = state.invitation
+        part("invitation").isVisible = !state.invitation.isEmpty
         let words = hasOverflowed ? localized("The password cannot be longer.") : state.words
-        show(words, in: "status")
-    }
-
-    private func show(_ words: String, in label: String) {
-        part(label).text = words
-        part(label).isVisible = !words.isEmpty
+        part("status").text = words
     }
 
     private func drawPrimary() {
@@ -276,13 +277,21 @@ import Windows
         }
     }
 
-    /// Lets the reason scroll where a low screen has no room for it.
-    private func fit() {
-        layOutButtons()
+    /// The height that a screen leaves for the reason, in points.
+    private var roomForReason: gint {
         let all = part("content").naturalHeight(Self.width)
         let others = all - part("scroll").naturalHeight(Self.width)
         // A desktop has panels, and the window has margins and a frame.
-        let room = Display.leastHeight.map { min(max($0 - 64 - 60 - others, 48), 400) } ?? 400
+        return Display.leastHeight.map { min($0 - 64 - 60 - others, 400) } ?? 400
+    }
+
+    /// Lets the reason scroll where a low screen has no room for it.
+    private func fit() {
+        layOutButtons()
+        part("icon").isVisible = true
+        // A very low screen has no room for a picture.
+        if roomForReason < 48 { part("icon").isVisible = false }
+        let room = max(roomForReason, 48)
         // The scrolled part measures a text as if it had one line.
         let wanted = part("reason").naturalHeight(Self.width)
         let scroll = part("scroll").pointer

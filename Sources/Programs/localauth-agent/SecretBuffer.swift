@@ -13,6 +13,8 @@ import Windows
 /// character.
 @BusActor enum SecretBuffer {
     private static var line: SecretLine?
+    /// Composes letters for the field; a reference of its own.
+    private static var composer: OpaquePointer?
     /// Where what is being typed lies, while GTK is told of as many stars; 0: nowhere.
     private static var typed: UInt = 0
     /// As many stars as can be typed, at an address that is never freed.
@@ -53,7 +55,12 @@ import Windows
 
     static var isEmpty: Bool { line?.isEmpty ?? true }
 
-    static func wipe() { line?.wipe() }
+    /// Forgets also a letter that is being composed.
+    static func wipe() {
+        line?.wipe()
+        // GTK's name for the object.
+        if let composer { gtk_im_context_reset(UnsafeMutablePointer(composer)) }
+    }
 
     /// What was typed, where it lies.
     static func send(to prompt: Prompt) throws(DBusError) {
@@ -72,7 +79,8 @@ import Windows
         else { return }
         // GTK's name for what is an object to GObject.
         let object = UnsafeMutableRawPointer(composer)
-        defer { g_object_unref(object) }
+        if let former = Self.composer { g_object_unref(UnsafeMutableRawPointer(former)) }
+        Self.composer = OpaquePointer(composer)
         gtk_im_context_set_client_widget(composer, field.asWidget)
         gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
         gtk_event_controller_key_set_im_context(keys, composer)
@@ -93,7 +101,7 @@ import Windows
             "commit",
             // GObject calls it with the arguments that this signal has.
             unsafeBitCast(commit, to: GCallback.self),
-            // The field outlives the composer, which its controller owns.
+            // Without its field the composer gets no keys.
             UnsafeMutableRawPointer(field.pointer),
             nil,
             GConnectFlags(0)

@@ -64,7 +64,7 @@ struct Problem: Hashable {
             message = localized("Decisions are not recorded.")
             action = nil
         case "fprintd": message = localized("The fingerprint reader needs the program fprintd.")
-        case "keychain": action = nil
+        case "keychain", "display": action = nil
         default: break
         }
         if remedy.isEmpty {

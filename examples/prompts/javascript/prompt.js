@@ -24,7 +24,7 @@ const identity = path => Gio.File.new_for_path(path).query_info('id::file', 0, n
 // Names only what the service or the kernel proves, never a process's own name.
 function caller(details) {
     const name = plain(details['app-name'] ?? '');
-    if (details.sandboxed) return name ? `The sandboxed app “${name}”` : 'A sandboxed app';
+    if (details.sandboxed !== false) return name ? `The sandboxed app “${name}”` : 'A sandboxed app';
     const file = `/proc/${details.pid}/exe`, space = `/proc/${details.pid}/ns/mnt`;
     try {
         const path = GLib.file_read_link(file), own = identity('/proc/self/ns/mnt');
@@ -51,7 +51,8 @@ function call(member, kinds, ...words) {
 const agent = {
     Begin(handle, details) {
         const takes = details.stage === 'passcode' || details.policy === 2;
-        if (prompt || !['biometry', 'passcode'].includes(details.stage)) throw Error('No.');
+        const isKnown = ['biometry', 'passcode'].includes(details.stage);
+        if (prompt || !isKnown || details['require-confirmation']) throw Error('No.');
         const name = plain(details.requester ?? ''), what = plain(details.reason);
         const text = `${caller(details)} wants to: ${what}${name && ` (for “${name}”, it says)`}`;
         prompt = {handle, takes, key: details['passcode-key'], terminal: stty('-g')};
@@ -75,9 +76,7 @@ const agent = {
     },
     End(handle, outcome) {
         if (!prompt || handle !== prompt.handle) return;
-        GLib.source_remove(prompt.source);
-        drop();
-        stty(prompt.terminal);
+        GLib.source_remove(prompt.source), drop(), stty(prompt.terminal);
         prompt = null;
         say(SENTENCES[outcome] ?? 'It has ended.');
     },
@@ -92,7 +91,8 @@ function called(_, sender, path, name, member, words, call) {
 function typed() {
     const line = keys.read_bytes(4096, null).toArray();
     if (line.at(-1) !== 10) call('SubmitCancel', '(s)', prompt.handle);
-    else if (line.length > 1 && prompt.takes) submit(line.slice(0, -1));
+    else if (line.length > 1 && prompt.takes)
+        try { submit(line.slice(0, -1)); } catch (error) { say(plain(error.message)); }
     return true;
 }
 function submit(secret) {

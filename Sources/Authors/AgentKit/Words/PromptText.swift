@@ -123,7 +123,7 @@ public enum PromptText {
             return !others.isEmpty || !own.contains { $0.1 == type }
         }
         if !plain.isEmpty || own.isEmpty {
-            lines.append(way(Set(plain).subtracting([0]), takesPassword))
+            lines.append(way(Set(plain), takesPassword))
         } else if takesPassword {
             lines.append(localized("You can also enter your password."))
         }
@@ -133,7 +133,7 @@ public enum PromptText {
     /// An empty set stands for companions alone.
     private static func way(_ types: Set<UInt32>, _ takesPassword: Bool) -> String {
         switch types {
-        case []:
+        case [], [0]:
             takesPassword
                 ? localized("Use your security key or enter your password.")
                 : localized("Use your security key.")
@@ -155,6 +155,10 @@ public enum PromptText {
                     "Touch the fingerprint sensor, look at the camera, or enter your password."
                 )
                 : localized("Touch the fingerprint sensor or look at the camera.")
+        case [0, 1] where !takesPassword:
+            localized("Touch the fingerprint sensor or use your security key.")
+        case [0, 2] where !takesPassword:
+            localized("Look at the camera or use your security key.")
         default:
             takesPassword
                 ? localized("Use one of your sensors or enter your password.")

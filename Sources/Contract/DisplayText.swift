@@ -1,11 +1,11 @@
 /// Untrusted text on its way to a prompt or a message (L35, contract 5.3).
-enum DisplayText {
+package enum DisplayText {
     /// The longest reason that is shown, in characters.
-    static let reasonLimit = 512
+    package static let reasonLimit = 512
     /// The longest title, name or label that is shown, in characters.
-    static let titleLimit = 128
+    package static let titleLimit = 128
     /// The longest text of an administrator that is shown, in characters.
-    static let causeLimit = 64
+    package static let causeLimit = 64
     /// The most combining marks behind a base character.
     private static let mostMarks = 2
 
@@ -13,7 +13,7 @@ enum DisplayText {
     /// characters; empty if only spaces and marks are left.
     ///
     /// A character here is a Unicode scalar.
-    static func cleaned(_ text: String, limit: Int) -> String {
+    package static func cleaned(_ text: String, limit: Int) -> String {
         var result = String.UnicodeScalarView()
         // Without a base character before it, a mark goes.
         var marks = mostMarks
@@ -31,7 +31,7 @@ enum DisplayText {
     }
 
     /// A sensor's words about a fault, cleaned for display; nil: no readable text.
-    static func reason(_ text: String) -> String? {
+    package static func reason(_ text: String) -> String? {
         let reason = cleaned(text, limit: reasonLimit)
         return reason.isEmpty ? nil : reason
     }
