@@ -65,21 +65,22 @@ import Testing
             "biometry-types": .array(element: .uint32, [.uint32(1), .uint32(2)]),
         ]
         let plain = try details(words)
-        #expect(
-            PromptText.invitation(plain) == "Touch the fingerprint sensor or look at the camera."
-        )
+        #expect(PromptText.invitation(plain) == "Use one of your sensors.")
         let texts = Variant.texts(["de": "Hand auflegen", "en": "Hold\u{202E} your palm"])
         let own = try details(
             words.merging(["instructions": .dictionary(["Palm": texts, "Camera": .string("x")])]) {
                 $1
             }
         )
-        #expect(PromptText.invitation(own) == "Palm: “Hold your palm”\nLook at the camera.")
+        let palm = "Palm: “Hold your palm”\n"
+        #expect(
+            PromptText.invitation(own) == palm + "Look at the camera or use your security key."
+        )
         var state = PromptState(own)
         state.take(.sensorReady(sensor: "Palm", biometryType: 1))
         #expect(state.invitation == PromptText.invitation(own) && state.words == "")
         state.take(.sensorFailed(sensor: "Camera", biometryType: 2, cause: "missing"))
-        #expect(state.invitation == "Palm: “Hold your palm”")
+        #expect(state.invitation == palm + "Use your security key.")
         #expect(state.words == "The camera was disconnected.")
         #expect(throws: DBusError.self) { try details(["instructions": .string("Palm")]) }
     }

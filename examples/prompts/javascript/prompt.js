@@ -24,7 +24,8 @@ const identity = path => Gio.File.new_for_path(path).query_info('id::file', 0, n
 // Names only what the service or the kernel proves, never a process's own name.
 function caller(details) {
     const name = plain(details['app-name'] ?? '');
-    if (details.sandboxed !== false) return name ? `The sandboxed app “${name}”` : 'A sandboxed app';
+    const app = name ? `The sandboxed app “${name}”` : 'A sandboxed app';
+    if (details.sandboxed !== false) return app;
     const file = `/proc/${details.pid}/exe`, space = `/proc/${details.pid}/ns/mnt`;
     try {
         const path = GLib.file_read_link(file), own = identity('/proc/self/ns/mnt');
@@ -50,9 +51,9 @@ function call(member, kinds, ...words) {
 }
 const agent = {
     Begin(handle, details) {
-        const takes = details.stage === 'passcode' || details.policy === 2;
-        const isKnown = ['biometry', 'passcode'].includes(details.stage);
-        if (prompt || !isKnown || details['require-confirmation']) throw Error('No.');
+        const {stage, policy, 'require-confirmation': confirms} = details;
+        const takes = stage === 'passcode' || policy === 2;
+        if (prompt || confirms || !/^(biometry|passcode)$/.test(stage)) throw Error('No.');
         const name = plain(details.requester ?? ''), what = plain(details.reason);
         const text = `${caller(details)} wants to: ${what}${name && ` (for “${name}”, it says)`}`;
         prompt = {handle, takes, key: details['passcode-key'], terminal: stty('-g')};
@@ -77,8 +78,7 @@ const agent = {
     End(handle, outcome) {
         if (!prompt || handle !== prompt.handle) return;
         GLib.source_remove(prompt.source), drop(), stty(prompt.terminal);
-        prompt = null;
-        say(SENTENCES[outcome] ?? 'It has ended.');
+        prompt = null, say(SENTENCES[outcome] ?? 'It has ended.');
     },
 };
 function called(_, sender, path, name, member, words, call) {
