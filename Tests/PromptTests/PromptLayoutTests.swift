@@ -115,9 +115,10 @@ struct PromptLayoutTests {
             try await eventually("all of it", within: .seconds(60)) {
                 try await reader.texts().contains { $0.count == password.count }
             }
-            #expect(try await reader.find("status") == nil)
+            let words = "The password cannot be longer."
+            #expect(try await reader.find("status", words) == nil)
             try await screen.type("d")
-            _ = try await reader.wait(for: "status", "The password cannot be longer.")
+            _ = try await reader.wait(for: "status", words)
             try await screen.press("Return")
             #expect(await service.nextAnswer() == .passcode(Array(password.utf8)))
         }
