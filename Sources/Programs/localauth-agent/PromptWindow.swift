@@ -181,6 +181,7 @@ import Windows
         part("claim").text = claim ?? ""
         part("claim").isVisible = claim != nil
         gtk_expander_set_label(part("details").pointer, localized("_Details"))
+        part("details").setName(localized("Details"))
         // A long path is cut above.
         let facts = [PromptText.origin(details)] + PromptText.facts(details)
         part("facts").text = facts.joined(separator: "\n")
