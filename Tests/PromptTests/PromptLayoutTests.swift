@@ -141,7 +141,12 @@ struct PromptLayoutTests {
             }
             let window = try #require(try await screen.window("class", "localauth-agent"))
             let picture = "import -window \(window) png:- | identify -format '%#' -"
-            let before = try await screen.run("/bin/sh", "-c", picture)
+            var before = ""
+            try await eventually("a window that stays as it is", within: .seconds(60)) {
+                before = try await screen.run("/bin/sh", "-c", picture)
+                await pause(.seconds(1))
+                return try await screen.run("/bin/sh", "-c", picture) == before
+            }
             #expect(before.count == 64)
             for keys in [["dead_acute"], ["Multi_key", "slash"]] {
                 for key in keys {
