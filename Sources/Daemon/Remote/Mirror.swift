@@ -54,7 +54,7 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     /// Returns the last answer if it is fresh.
     func cached(_ key: Key) -> Value? { isFresh(key) ? last(key) : nil }
 
-    /// Whether some answer, fresh or stale, is such a one.
+    /// Whether a fresh or stale answer fulfils a condition.
     func contains(where isMatch: (Key, Value) -> Bool) -> Bool {
         entries.contains { key, entry in entry.value.map { isMatch(key, $0) } ?? false }
     }

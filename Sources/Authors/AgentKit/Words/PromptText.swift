@@ -68,7 +68,7 @@ public enum PromptText {
             ?? localized("Process %1$s does not show which program it runs.", pid)
     }
 
-    /// The user that the caller claims to ask for; nil: none.
+    /// A sentence about the app that the caller claims to ask for; nil: none.
     public static func claim(_ details: PromptDetails) -> String? {
         guard !details.requester.isEmpty else { return nil }
         return details.requesterPID == 0
