@@ -289,6 +289,7 @@ public enum PromptText {
 
     private static func ready(_ sensor: String, _ type: UInt32, _ ownWords: String?) -> String {
         if let ownWords { return localized("“%1$s” (%2$s is ready).", ownWords, sensor) }
+        guard !sensor.isEmpty else { return way([type], false) }
         return switch BiometryType(rawValue: type) {
         case BiometryType.none?: localized("Use your security key (%1$s is ready).", sensor)
         case .fingerprint: localized("Touch the fingerprint sensor (%1$s is ready).", sensor)
