@@ -52,10 +52,14 @@ static void fill(char *result, const char *text, const char *value) {
 
 const char *text_password(void) { return dgettext("Linux-PAM", "Password: "); }
 
-static const char *invitation(const unsigned *types, size_t count) {
+static unsigned all_of(const unsigned *types, size_t count) {
     unsigned all = 0;
     for (size_t index = 0; index < count; index++) all |= types[index];
-    switch (all) {
+    return all;
+}
+
+static const char *invitation(const unsigned *types, size_t count) {
+    switch (all_of(types, count)) {
     case 1: return localized("Touch the fingerprint sensor.");
     case 2: return localized("Look at the camera.");
     case 3: return localized("Touch the fingerprint sensor or look at the camera.");
@@ -65,9 +69,7 @@ static const char *invitation(const unsigned *types, size_t count) {
 }
 
 static const char *invitation_or_password(const unsigned *types, size_t count) {
-    unsigned all = 0;
-    for (size_t index = 0; index < count; index++) all |= types[index];
-    switch (all) {
+    switch (all_of(types, count)) {
     case 1: return localized("Touch the fingerprint sensor or enter your password.");
     case 2: return localized("Look at the camera or enter your password.");
     case 3:

@@ -101,15 +101,7 @@ struct PromptLayoutTests {
     @Test("A password of 511 bytes is taken, and one letter more is refused visibly")
     func longest() async throws {
         try await Self.run { screen, service, reader in
-            _ = try await service.begin([
-                "sandboxed": .bool(true), "pid": .uint32(4711), "user": .string("jo"),
-                "reason": .string("open the vault"), "policy": .uint32(2),
-                "stage": .string("passcode"),
-            ])
-            try await eventually("a field that takes keys", within: .seconds(60)) {
-                guard let field = try await reader.find("text box") else { return false }
-                return field.has(.editable) && field.has(.focused)
-            }
+            try await Self.askForPassword(service, reader)
             let password = String(repeating: "ab", count: 255) + "c"
             try await screen.type(password)
             try await eventually("all of it", within: .seconds(60)) {
@@ -130,15 +122,7 @@ struct PromptLayoutTests {
             for (number, key) in ["dead_acute", "Multi_key"].enumerated() {
                 try await screen.run("/usr/bin/xmodmap", "-e", "keycode \(248 + number) = \(key)")
             }
-            _ = try await service.begin([
-                "sandboxed": .bool(true), "pid": .uint32(4711), "user": .string("jo"),
-                "reason": .string("open the vault"), "policy": .uint32(2),
-                "stage": .string("passcode"),
-            ])
-            try await eventually("a field that takes keys", within: .seconds(60)) {
-                guard let field = try await reader.find("text box") else { return false }
-                return field.has(.editable) && field.has(.focused)
-            }
+            try await Self.askForPassword(service, reader)
             let window = try #require(try await screen.window("class", "localauth-agent"))
             let picture = "import -window \(window) png:- | identify -format '%#' -"
             // The first key changes the colour of a part below the pointer.
@@ -169,6 +153,23 @@ struct PromptLayoutTests {
             }
             try await screen.press("Return")
             #expect(await service.nextAnswer() == .passcode(Array("ø".utf8)))
+        }
+    }
+
+    /// Begins a prompt for a password, and waits until its field takes keys.
+    @BusActor
+    private static func askForPassword(
+        _ service: StandInService,
+        _ reader: ScreenReader
+    ) async throws {
+        _ = try await service.begin([
+            "sandboxed": .bool(true), "pid": .uint32(4711), "user": .string("jo"),
+            "reason": .string("open the vault"), "policy": .uint32(2),
+            "stage": .string("passcode"),
+        ])
+        try await eventually("a field that takes keys", within: .seconds(60)) {
+            guard let field = try await reader.find("text box") else { return false }
+            return field.has(.editable) && field.has(.focused)
         }
     }
 
