@@ -168,15 +168,7 @@ struct RuleTests {
         Planted(
             rule: WordRules.unsafe,
             path: "Sources/Bus/DBus/A.swift",
-            text: "// Because.\nlet a: UnsafeRawBufferPointer\n\nnonisolated(unsafe) let b = 1\n"
-                + "func f(\n    a: UnsafeMutableRawPointer?,\n    b: Int\n) {}",
-            lines: [4, 6]
-        ),
-        Planted(
-            rule: WordRules.unsafe,
-            path: "Sources/Bus/DBus/A.swift",
-            text:
-                "// Because.\nfunc f(\n    a: UnsafePointer<Int>,\n    b: UnsafePointer<Int>\n)",
+            text: "let a: UnsafeRawBufferPointer\nnonisolated(unsafe) let b = 1\n",
             lines: []
         ),
         Planted(

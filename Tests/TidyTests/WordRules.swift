@@ -79,7 +79,7 @@ enum WordRules {
             }
     }
 
-    static let unsafe = Rule(name: "Unsafe code is in the edges, with its reason above") { file in
+    static let unsafe = Rule(name: "Unsafe code is in the edges") { file in
         guard let target = file.target else { return [] }
         let isEdge =
             [
@@ -88,12 +88,9 @@ enum WordRules {
             ]
             .contains(target)
             || file.code.compactMap(Manifest.module).contains(where: libraries.contains)
+        guard !isEdge else { return [] }
         return file.code.indices.filter { isUnsafe(file.code[$0]) }
-            .compactMap { index in
-                if !isEdge { return file.offence(index, "unsafe code outside the edges") }
-                return hasReason(index, in: file)
-                    ? nil : file.offence(index, "unsafe code without its reason on the line above")
-            }
+            .map { file.offence($0, "unsafe code outside the edges") }
     }
 
     private static let declarers: Set<Substring> = [
@@ -108,20 +105,6 @@ enum WordRules {
     private static func isUnsafe(_ line: String) -> Bool {
         line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)")
             || words(of: line).contains { $0.hasPrefix("Unsafe") && $0.hasSuffix("Pointer") }
-    }
-
-    /// A comment above; lines of one declaration, or one after another, share theirs.
-    private static func hasReason(_ index: Int, in file: SourceFile) -> Bool {
-        var above = index - 1
-        while above >= 0 {
-            if file.comments[above].contains(where: { $0 != " " }) { return true }
-            let end = file.code[above].last { $0 != " " }
-            guard end == "(" || end == "," || end == "=" || isUnsafe(file.code[above]) else {
-                return false
-            }
-            above -= 1
-        }
-        return false
     }
 
     /// Whether a name in camel case has this word.
