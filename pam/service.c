@@ -127,7 +127,7 @@ static void evaluate(struct service *service) {
         method(service, service->owner, AUTHENTICATION_PATH, AUTHENTICATION, "Evaluate");
     if (!message) return;
     const uint64_t milliseconds = service->timeout * UINT64_C(1000);
-    int result = sd_bus_message_append(message, "us", biometry, localized("confirm who you are"));
+    int result = sd_bus_message_append(message, "us", biometry, localized("confirm your identity"));
     if (result >= 0) result = sd_bus_message_open_container(message, 'a', "{sv}");
     if (result >= 0)
         result = sd_bus_message_append(message, "{sv}{sv}", "timeout", "t", milliseconds,

@@ -112,7 +112,11 @@ import Testing
         #expect(status.output.contains("Unlock the screen."))
         // A missing prompt can be brought along.
         try await onBus {
-            service.absence = ("no-agent", "Nothing can ask.", "Start one: localauthctl agent.")
+            service.absence = (
+                "no-agent", "Nothing can ask.",
+                "Start a prompt: localauthctl "
+                    + "agent."
+            )
         }
         let yes = try await control("can-evaluate", "--bus", bus.address)
         #expect(yes.status == 0)

@@ -115,7 +115,7 @@ import Testing
 
         try await service.queue("no-match", "match")
         let process = try service.start(["evaluate", "--policy", "1"], on: pty)
-        #expect(pty.shows("is trying to confirm who you are"))
+        #expect(pty.shows("is trying to confirm your identity"))
         #expect(try process.wait() == 0)
         #expect(pty.shows("Not recognized. 2 attempts are left."))
         #expect(pty.shows("Yes: biometry (Simulated, strong)."))

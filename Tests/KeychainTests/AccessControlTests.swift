@@ -42,7 +42,7 @@ struct AccessControlTests {
                 if flags.contains(.or) && flags.contains(.and) {
                     "only one logical operation can be set"
                 } else if flags.contains(.biometryAny) && flags.contains(.biometryCurrentSet) {
-                    "only one bio constraint can be set"
+                    "at most one bio constraint can be set"
                 } else if flags.contains(.userPresence) && !flags.isDisjoint(with: apart) {
                     "kSecAccessControlUserPresence can be combined only with "
                         + "kSecAccessControlApplicationPassword and "

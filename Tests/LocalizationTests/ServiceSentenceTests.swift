@@ -13,12 +13,12 @@ import Testing
                 + "by service or account.",
             "the attribute %1$s is set by the keychain", "there is no attribute %1$s",
             "The password is required before biometry after a restart or a logout.",
-            "Too many wrong passwords: none is taken for %1$s, until %2$s.",
+            "After too many wrong passwords, you cannot enter a password for %1$s, until %2$s.",
             // What sensors say of themselves, which the service passes on.
             "The face models are missing in %1$s. %2$s", "No fingerprint reader is connected.",
             "The device is in use by %1$s.",
-            "The security key asks for its PIN, which can't be given here. Enrol a key that has no "
-                + "PIN, or one that recognises its user itself, by a finger for example.",
+            "The security key asks for its PIN, and the prompt cannot take the PIN of a key. "
+                + "Enrol a key without a PIN, or a key with a fingerprint reader.",
             "A credential can't be read or kept in %1$s: %2$s",
         ]
     )

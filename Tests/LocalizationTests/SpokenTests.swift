@@ -152,7 +152,7 @@ import Testing
             [
                 "name": .string("agent"), "state": .string("failed"),
                 "message": .string("No prompt agent serves you."),
-                "remedy": .string("Start one: localauthctl agent."),
+                "remedy": .string("Start a prompt: localauthctl agent."),
             ],
             [
                 "name": .string("passcode-delay"), "state": .string("warning"),

@@ -157,7 +157,12 @@ struct SettingsTests {
         let sensor = StandInSensor("Fingerprint", at: service)
         let problems = [
             ("policy", "Install it in /usr/share/dbus-1/system.d, then reload the bus."),
-            ("passcode", "Set one with passwd."), ("agent", "Start one: localauthctl agent."),
+            ("passcode", "Set a password with passwd."),
+            (
+                "agent",
+                "Start a prompt: localauthctl "
+                    + "agent."
+            ),
             ("sensor Fingerprint", "Try again; what else it said: journalctl -u unit."),
             ("state", "Give your password once (localauthctl evaluate --policy 2)."),
             ("later", "Name a camera with the sensor's option --camera."),

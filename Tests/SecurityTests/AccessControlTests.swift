@@ -27,7 +27,7 @@ struct AccessControlTests {
     @Test("R61: Both biometric flags together are refused")
     func biometries() {
         let both: SecAccessControlCreateFlags = [.biometryAny, .biometryCurrentSet]
-        #expect(refusal(both) == "only one bio constraint can be set")
+        #expect(refusal(both) == "at most one bio constraint can be set")
     }
 
     @Test(

@@ -16,7 +16,7 @@ struct FaultNameTests {
             (.inUse("A game has it."), "org.localauth.Sensor1.Error.Busy", "A game has it."),
             (
                 .noTemplates, "org.localauth.Sensor1.Error.NoTemplates",
-                "There is no such template."
+                "The template does not exist."
             ),
             (
                 .full, "org.localauth.Sensor1.Error.Full",

@@ -39,7 +39,7 @@ public enum SensorFault: Error, Hashable, Sendable {
             case .canceled: (.canceled, "The operation was canceled.")
             case .busy: (.busy, "The sensor is busy.")
             case .inUse(let message): (.busy, message)
-            case .noTemplates: (.noTemplates, "There is no such template.")
+            case .noTemplates: (.noTemplates, "The template does not exist.")
             case .full: (.full, "There is no room for another template.")
             case .duplicate: (.duplicate, "This is enrolled already.")
             case .disconnected: (.disconnected, "The sensor is not connected.")

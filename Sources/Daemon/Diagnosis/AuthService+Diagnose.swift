@@ -92,7 +92,7 @@ extension AuthService {
     private static func health(of process: SensorProcess?) async -> Diagnosis.Health? {
         guard let process, let proxy = process.proxy else { return nil }
         guard let (state, message) = try? await process.health(proxy) else {
-            return Diagnosis.Health(state: .failed, message: "it does not answer.")
+            return Diagnosis.Health(state: .failed, message: "the sensor does not answer.")
         }
         return Diagnosis.Health(
             state: HealthState(rawValue: state) ?? .failed,

@@ -62,7 +62,7 @@ extension Diagnosis {
                 name: name,
                 state: .failed,
                 message: "\(sensor.name) is not trusted: \(distrust)",
-                remedy: "Correct what describes the sensor, as localauthd(8) says, or its user."
+                remedy: "Correct the sensor's description or its user. localauthd(8) explains both."
             )
         }
         if let fault = sensor.fault {
@@ -70,14 +70,14 @@ extension Diagnosis {
                 name: name,
                 state: sensor.unavailability == nil ? .warning : .failed,
                 message: "\(sensor.name) did something wrong: \(fault)",
-                remedy: "Update the sensor: its program does not keep to the protocol."
+                remedy: "Update the sensor. Its program breaks the protocol."
             )
         }
         if let complaint = sensor.complaint, sensor.unavailability == nil {
             return Check(
                 name: name,
                 state: .warning,
-                message: "\(sensor.name) could not do what it was last asked to: \(complaint)",
+                message: "The last operation of \(sensor.name) failed: \(complaint)",
                 remedy: remedy(forHealth: complaint, of: sensor.name)
             )
         }
@@ -132,7 +132,8 @@ extension Diagnosis {
         case .remoteSession: "Sit down at the machine: sensors are not for remote sessions."
         case .noHardware: "Plug the device in, or switch it on in the firmware's settings."
         case .crashed, .failed:
-            "It is tried again by itself. Why it ended: journalctl -u \(unit(of: name))."
+            "The service starts the sensor again. For the cause, run journalctl -u "
+                + "\(unit(of: name))."
         }
     }
 
@@ -148,7 +149,7 @@ extension Diagnosis {
         ("enrolled", "Enrol again: localauthctl enroll."),
         (" use ", closeProgram),
         (" uses ", closeProgram),
-        ("PipeWire", "Set that PipeWire up as docs/face.md says, or name another camera."),
+        ("PipeWire", "Set up PipeWire for the system, or name another camera with --camera."),
         (
             "model",
             "Install the models of the sensor, or name their folder with its option --models."
@@ -161,34 +162,38 @@ extension Diagnosis {
         ("udev", "Start udev, then plug the camera in again."),
         (
             "USB",
-            "Connect a USB camera, or have PipeWire offer this one as docs/face.md says: only such "
-                + "a one can be recognized again."
+            "Connect a USB camera, or let the system's PipeWire offer this camera. The sensor can "
+                + "identify no other camera again."
         ),
         ("format", useCamera),
         ("pixels", useCamera),
         ("broken", lookAtCable),
         ("gives", lookAtCable),
-        ("denied", "Let the sensor's user have that: a camera belongs to the group video."),
+        (
+            "denied",
+            "Give the sensor's user access to the device. For a camera, add the group "
+                + "video."
+        ),
         ("hook", "Correct the program that the option --pre-open-hook names."),
         ("face.key", "Restore that key, or remove the templates and enrol again."),
         ("damaged", "Remove that template and enrol again: localauthctl templates."),
         ("installed", "Install the package fprintd."),
         ("several", "Unplug the reader and plug it in again, or restart the machine."),
         ("suspend", "Leave the reader alone for half a minute."),
-        ("fprintd", "Try again; what fprintd says of it: journalctl -u fprintd."),
+        ("fprintd", "Try again. For the messages of fprintd, run journalctl -u fprintd."),
         ("connected", "Plug the device in, or switch it on in the firmware's settings."),
     ]
     private static let closeProgram =
-        "Close that program, or wait: the sensor looks as soon as the device is free."
+        "Close that program, or wait until the device is free."
     private static let nameCamera =
         "Name a camera of the machine with the sensor's option --camera."
     private static let useCamera =
-        "Use another camera: one that gives YUYV, NV12, I420, MJPG or GREY pictures."
+        "Use a camera with YUYV, NV12, I420, MJPG or GREY pictures."
     private static let lookAtCable =
         "Open the camera's shutter or switch it on, plug it in again, or try another cable."
 
     static func remedy(forHealth message: String, of name: String) -> String {
         remedies.first { message.contains($0.0) }?.1
-            ?? "Try again; what else it said: journalctl -u \(unit(of: name))."
+            ?? "Try again. For more messages, run journalctl -u \(unit(of: name))."
     }
 }

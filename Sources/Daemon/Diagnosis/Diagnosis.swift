@@ -117,7 +117,8 @@ struct Diagnosis: Sendable {
         return Check(
             name: "bus",
             state: .warning,
-            message: "The service runs on a session bus: it keeps nothing from your own programs.",
+            message: "The service runs on a session bus. Your own programs can read everything "
+                + "that it protects.",
             remedy: "Install the service for the system bus to protect secrets."
         )
     }
@@ -140,7 +141,7 @@ struct Diagnosis: Sendable {
             state: mistake.isRefusing ? .failed : .warning,
             message: mistake.isRefusing
                 ? "Every call is refused because of a mistake in the settings: \(mistake.error)"
-                : "The settings are those from before a mistake: \(mistake.error)",
+                : "The settings have a mistake, so the earlier settings apply: \(mistake.error)",
             remedy: ConfigurationMistake.remedy
         )
     }
@@ -151,7 +152,7 @@ struct Diagnosis: Sendable {
             name: "journal",
             state: .warning,
             message: "There is no journal: decisions are written to standard error.",
-            remedy: "Run systemd-journald, or keep what the service says."
+            remedy: "Run systemd-journald, or store the output of the service."
         )
     }
 
@@ -169,7 +170,7 @@ struct Diagnosis: Sendable {
     private var keychainCheck: Check? {
         switch keychain {
         case nil: nil
-        case .unused: ok("keychain", "Nothing is in the keychain yet.")
+        case .unused: ok("keychain", "The keychain is empty.")
         case .open(let key, isCredential: true, let items):
             ok("keychain", "Keychain items of yours: \(items); the key \(key) is a credential.")
         case .open(let key, isCredential: false, let items):
@@ -189,7 +190,7 @@ struct Diagnosis: Sendable {
                 message: message,
                 remedy: needsMasterKey
                     ? "Put the master key back, or restore it: localauthctl keychain restore."
-                    : "Nothing is lost by it: put right what that says, then ask again."
+                    : "Your items are safe. Mend the cause, then try again."
             )
         }
     }
@@ -204,7 +205,7 @@ struct Diagnosis: Sendable {
                 name: "passcode",
                 state: .failed,
                 message: "Your account has no password.",
-                remedy: "Set one with passwd."
+                remedy: "Set a password with passwd."
             )
         case .unknown: unknownPasscode
         }
@@ -218,7 +219,9 @@ struct Diagnosis: Sendable {
             message = "No password verifier is on the bus."
             remedy = "Start localauth-passcode."
         case .untrusted(let user):
-            message = "What is on the bus as password verifier runs as \(user): it is not trusted."
+            message =
+                "The password verifier on the bus runs as \(user), so the service does not "
+                + "trust it."
             remedy = "End that program, and run localauth-passcode as root."
         case .starting:
             message = "The password verifier is still starting."
@@ -227,7 +230,8 @@ struct Diagnosis: Sendable {
             message = "The password verifier can't be started: \(reason)"
         case .resting:
             message =
-                "The password verifier failed again and again: it is started again within a minute."
+                "The password verifier failed several times. The service starts it again within a "
+                + "minute."
         case .crashed, .failed, .incompatible, nil:
             message = "The password verifier does not say whether you have a password."
         }
@@ -239,8 +243,8 @@ struct Diagnosis: Sendable {
             Check(
                 name: "passcode-delay",
                 state: .warning,
-                message: "Too many wrong passwords: none is taken for \(delay.left.inWords), "
-                    + "until \(delay.until).",
+                message: "After too many wrong passwords, you cannot enter a password for "
+                    + "\(delay.left.inWords), until \(delay.until).",
                 remedy: "Wait until \(delay.until)."
             )
         }
@@ -278,7 +282,7 @@ struct Diagnosis: Sendable {
         return Check(
             name: "enrolment",
             state: .warning,
-            message: "Nothing of you is enrolled.",
+            message: "You have no fingerprint, face or security key enrolled.",
             remedy: "Run localauthctl enroll."
         )
     }
@@ -335,14 +339,20 @@ struct Diagnosis: Sendable {
         case .noAgent where isDesktop, .noAgentThere where isDesktop:
             "Log out and in again: prompts start with the desktop (package localauth-agent)."
         case .noAgentThere:
-            "Start one in your session at the machine: localauthctl agent --session."
-        case .noAgent: "Start one: localauthctl agent."
+            "Start a prompt in your session at the machine: localauthctl agent --session."
+        case .noAgent: "Start a prompt: localauthctl agent."
         case .unknown: "Try again, or look into the log of systemd-logind."
         }
     }
 
     private var monitor: Check {
-        ok("monitors", monitors == 0 ? "Nobody watches." : "Connections that watch: \(monitors).")
+        ok(
+            "monitors",
+            monitors == 0
+                ? "No monitor is running."
+                : "Connections that watch: "
+                    + "\(monitors)."
+        )
     }
 
     private var options: Check? {

@@ -362,7 +362,7 @@ extension DBusError {
             switch name {
             case .sensorCanceled: DBusError(.sensorCanceled, "The operation was canceled.")
             case .sensorBusy: DBusError(.sensorBusy, "The sensor is busy.")
-            case .sensorNoTemplates: DBusError(.sensorNoTemplates, "There is no such template.")
+            case .sensorNoTemplates: DBusError(.sensorNoTemplates, "The template does not exist.")
             case .sensorFull: DBusError(.sensorFull, "There is no room for another template.")
             case .sensorDuplicate: DBusError(.sensorDuplicate, "This is enrolled already.")
             case .sensorDisconnected:

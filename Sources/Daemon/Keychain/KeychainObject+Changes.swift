@@ -63,7 +63,7 @@ extension KeychainObject {
         case .unknown:
             throw DBusError(
                 .keychainNotAvailable,
-                "Such an item needs a password, and the program that verifies it can't be asked."
+                "The item needs a password, and the password verifier does not answer."
             )
         }
     }

@@ -95,7 +95,7 @@ extension KeychainObject {
         guard !item.accessControl.needsPasscodeSet || !unsaid.contains(use.peer.uid) else {
             throw DBusError(
                 .keychainAuthFailed,
-                "The program that verifies passwords doesn't say whether there still is one."
+                "The password verifier does not say whether the account still has a password."
             )
         }
         let authorization = AccessGrant.resting(

@@ -283,7 +283,7 @@ final class KeychainObject: Keychain1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[UInt8]> {
         guard algorithm == Self.encryption else {
-            throw .parameter("the one encryption algorithm is \(Self.encryption)")
+            throw .parameter("the only encryption algorithm is \(Self.encryption)")
         }
         let reply = try SecretReply(options, of: call)
         let use = try KeychainUse(id, .useKeyDecrypt, .decrypt, reason, options, call, evaluations)

@@ -255,7 +255,7 @@ extension PasscodeVerifier: SupervisedServiceUser {
 
     func prepare(_ peer: Peer) async -> ServiceAbsence? {
         guard await readKey(of: peer.name) else {
-            return .notStarting(reason: "It has no key to seal passwords to.")
+            return .notStarting(reason: "The password verifier offers no key to seal passwords to.")
         }
         // The bus takes this before any question, so that changes after an answer are heard.
         service.listen {

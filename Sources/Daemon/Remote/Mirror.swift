@@ -34,7 +34,7 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     ///
     /// - Parameters:
     ///   - dropped: Called for each key that makes room.
-    ///   - ask: Asks the other process; nil: it does not answer.
+    ///   - ask: Asks the other process; nil: the sensor does not answer.
     init(
         dropped: @escaping @BusActor (Key) -> Void = { _ in },
         ask: @escaping @BusActor (Key) async -> Value?

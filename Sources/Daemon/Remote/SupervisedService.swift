@@ -221,7 +221,10 @@ final class SupervisedService {
         }
     }
 
-    private static let endedAtOnce = ServiceAbsence.notStarting(reason: "It ended at once.")
+    private static let endedAtOnce = ServiceAbsence.notStarting(
+        reason: "The program ended at "
+            + "once."
+    )
 
     private func detach() {
         for subscription in holder?.subscriptions ?? [] { subscription.cancel() }

@@ -75,12 +75,12 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     ) throws(CameraFault) {
         guard !device.contains("/devices/virtual/") else {
             throw .untrusted(
-                "\(path) is a virtual camera: whoever feeds it decides what is seen. Use the "
+                "\(path) is a virtual camera, so another program decides its picture. Use the "
                     + "camera itself."
             )
         }
         guard let usb = Self.deviceFolder(above: device) else {
-            throw .untrusted("\(path) is no USB camera: it has no identity to remember.")
+            throw .untrusted("\(path) is no USB camera and has no identity to remember.")
         }
         guard let place = Self.place(root, isNode) else {
             throw .untrusted("\(path) has no name in /dev/v4l/by-path: is udev running?")

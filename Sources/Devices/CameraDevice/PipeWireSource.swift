@@ -31,7 +31,7 @@ package final class PipeWireSource: FrameSource {
             if case .camera(let identity) = standing { identity } else { nil }
         }
         guard found == expected else {
-            throw .untrusted("The camera became another one: \(found), not \(expected).")
+            throw .untrusted("The camera changed: \(found), not \(expected).")
         }
         node = connection.node
         try connection.start()

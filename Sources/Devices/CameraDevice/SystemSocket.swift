@@ -19,7 +19,7 @@ enum SystemSocket {
         // Named first: the sensor's unit hides such folders, so they would seem to be missing.
         guard !path.hasPrefix("/run/user/") else {
             throw .untrusted(
-                "\(path) is the PipeWire of a session, whose user can feed it any picture."
+                "\(path) is the PipeWire of a session. The session's user can feed it any picture."
             )
         }
         guard let name = realpath(path, nil) else { throw fault(errno, path) }
@@ -82,7 +82,7 @@ enum SystemSocket {
         try checkOwner(path, status.st_uid)
         guard status.st_mode & S_IWOTH == 0 else {
             throw .untrusted(
-                "Everybody may connect to \(path), and so feed PipeWire any picture."
+                "Any user may connect to \(path) and feed PipeWire any picture."
             )
         }
     }
@@ -100,7 +100,7 @@ enum SystemSocket {
     private static func checkOwner(_ path: String, _ user: uid_t) throws(CameraFault) {
         guard isOfSystem(user) else {
             throw .untrusted(
-                "\(path) belongs to the user \(user): PipeWire has to be one of the system."
+                "\(path) belongs to the user \(user). The sensor takes only PipeWire of the system."
             )
         }
     }

@@ -6,7 +6,7 @@ import Linux
 package enum FaceFault: Error, Hashable, Sendable {
     /// Something of the camera.
     case camera(CameraFault)
-    /// There is no such template.
+    /// The template does not exist.
     case noTemplate
     /// Anything else: one sentence for people, with its remedy where there is one.
     case failed(String)

@@ -81,8 +81,8 @@ package actor TemplateStore {
         let fitting = all.filter { CameraIdentity.isSame($0.entry.camera, as: camera) }
         guard !fitting.isEmpty else {
             throw .failed(
-                "The user was enrolled with another camera (\(other)); this one is \(camera). "
-                    + "Enrol again with it, or plug the other one in."
+                "The user was enrolled with the camera \(other); this camera is \(camera). Enrol "
+                    + "again, or plug in the first camera."
             )
         }
         return fitting.map { record in

@@ -40,8 +40,8 @@ package enum FprintFault: Error, Hashable, Sendable {
 
     /// fprintd's state after a client released a reader during suspend: it recovers when it exits.
     private static let wedged = Self.failed(
-        "fprintd keeps the reader open since a suspend; it recovers once nobody has used it for "
-            + "half a minute."
+        "fprintd keeps the reader open since a suspend. The reader recovers after half a minute "
+            + "without use."
     )
 
     private static func fromBus(_ error: DBusError) -> Self {

@@ -110,7 +110,7 @@ package actor SecurityKey {
                 verifiesUser: session.verifiesUser,
                 counter: fido_cred_sigcount(made)
             )
-        else { throw .unproven("The security key did not make what it was asked for.") }
+        else { throw .unproven("The security key did not make the credential.") }
         return credential
     }
 
@@ -292,16 +292,16 @@ extension KeyFault {
             self = .unproven("The security key did not recognise its user.")
         case FIDO_ERR_PIN_REQUIRED, FIDO_ERR_PIN_AUTH_INVALID, FIDO_ERR_UNAUTHORIZED_PERM:
             self = .failed(
-                "The security key asks for its PIN, which can't be given here. Enrol a key that "
-                    + "has no PIN, or one that recognises its user itself, by a finger for example."
+                "The security key asks for its PIN, and the prompt cannot take the PIN of a key. "
+                    + "Enrol a key without a PIN, or a key with a fingerprint reader."
             )
         case FIDO_ERR_UV_BLOCKED, FIDO_ERR_PIN_BLOCKED, FIDO_ERR_PIN_AUTH_BLOCKED:
             self = .failed(
-                "The security key has locked itself after too many failures: its maker's program "
-                    + "says how it is unlocked."
+                "The security key has locked itself after too many failures. Unlock it with the "
+                    + "program of its maker."
             )
         case FIDO_ERR_UNSUPPORTED_ALGORITHM, FIDO_ERR_UNSUPPORTED_OPTION:
-            self = .failed("The security key is too old: it can't make a credential on P-256.")
+            self = .failed("The security key is too old to make a credential on P-256.")
         case FIDO_ERR_RX, FIDO_ERR_TX: self = .silent
         default:
             let name = fido_strerr(code).map { String(cString: $0) } ?? "error \(code)"

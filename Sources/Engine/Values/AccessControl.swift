@@ -77,7 +77,7 @@ package struct AccessControl: Hashable, Sendable {
         package var description: String {
             switch self {
             case .twoOperators: "only one logical operation can be set"
-            case .twoBiometries: "only one bio constraint can be set"
+            case .twoBiometries: "at most one bio constraint can be set"
             case .userPresenceCombined:
                 "kSecAccessControlUserPresence can be combined only with "
                     + "kSecAccessControlApplicationPassword and kSecAccessControlPrivateKeyUsage"

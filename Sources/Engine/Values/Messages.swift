@@ -14,7 +14,7 @@ extension Refusal {
         .limitsExceeded,
         "Too many others wait for the prompt of this session."
     )
-    static let callerUnknown = Refusal(.systemCancel, "The service could not find out who asks.")
+    static let callerUnknown = Refusal(.systemCancel, "The service could not identify the caller.")
     static let noAgent = Refusal(.notInteractive, "No program in this session can show a prompt.")
     static let interactionNotAllowed = Refusal(
         .notInteractive,
@@ -28,7 +28,7 @@ extension Refusal {
     )
     static let loginManagerSilent = Refusal(
         .systemCancel,
-        "The login manager did not say whether the session is still the same: try again."
+        "The login manager did not confirm your session. Try again."
     )
     static let templateRemoved = Refusal(
         .systemCancel,
@@ -131,7 +131,7 @@ extension Refusal {
         case .boot: "The password is required before biometry after a restart or a logout."
         case .hours: "The password is required before biometry after so long without unlocking."
         case .hoursWithBiometry:
-            "The password is required before biometry after so long without one."
+            "After so long without a password, the password is required before biometry."
         case .damaged:
             "The password is required before biometry because the stored state was damaged."
         case .program: "The password is required before biometry: a program of yours asked."
@@ -146,7 +146,8 @@ extension Refusal {
     static func passcodeDelayed(left: Duration) -> Refusal {
         Refusal(
             .authenticationFailed,
-            "Too many wrong passwords: none is taken for another \(left.inWords)."
+            "After too many wrong passwords, you cannot enter a password for another "
+                + "\(left.inWords)."
         )
     }
 }

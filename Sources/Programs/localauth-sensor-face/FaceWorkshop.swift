@@ -33,7 +33,7 @@ extension FaceSettings {
     var description: String {
         switch source {
         case .camera, .pipeWire: isInfrared ? "Face, infrared camera" : "Face, camera"
-        case .replay: "Face, replay of pictures: proves nothing about anybody"
+        case .replay: "Face, replay of pictures (proves no identity)"
         }
     }
 
@@ -85,7 +85,7 @@ extension FaceSettings {
         let camera = try PinnedCamera(device: device, identity: expected, hook: hook)
             .open(interruption)
         guard takes(camera.format) else {
-            throw .untrusted("\(device) is no infrared camera: it gives colours.")
+            throw .untrusted("\(device) gives colours, so it is no infrared camera.")
         }
         return camera
     }

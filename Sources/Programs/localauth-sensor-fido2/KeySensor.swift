@@ -51,7 +51,7 @@ import ServiceProgram
         let isReal = source == .devices
         properties = SensorProperties(
             description: isReal
-                ? "Security key" : "Security key, played by a program: proves nothing",
+                ? "Security key" : "Security key, simulated by a program (proves no presence)",
             biometryType: .companion,
             strength: isReal ? .strong : .convenience
         )

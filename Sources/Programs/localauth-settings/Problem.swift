@@ -55,7 +55,10 @@ struct Problem: Hashable {
             message = localized("Passwords can't be checked.")
             remedy = ""
         case "bus":
-            message = localized("Your other programs can read what the service protects.")
+            message = localized(
+                "Your other programs can read everything that the service "
+                    + "protects."
+            )
             (remedy, action) = ("", nil)
         case "policy":
             message = localized("The installation is incomplete.")

@@ -5,7 +5,7 @@ import Localization
 @main struct Localauthctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "localauthctl",
-        abstract: localized("Asks who is there, and looks after the sensors that answer."),
+        abstract: localized("Authenticates users and manages sensors, templates and the keychain."),
         discussion: localized(
             "Exit status: 0 yes, 1 no (refused or failed), 3 the service can't be reached, "
                 + "64 wrong usage."

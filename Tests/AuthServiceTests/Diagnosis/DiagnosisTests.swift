@@ -68,7 +68,7 @@ struct DiagnosisTests {
             $0.verifierAbsence = .notInstalled
         }
         #expect(absent?.remedy == "Start localauth-passcode.")
-        #expect(check("passcode")?.remedy == "Set one with passwd.")
+        #expect(check("passcode")?.remedy == "Set a password with passwd.")
         #expect(check("enrolment")?.remedy == "Run localauthctl enroll.")
     }
 

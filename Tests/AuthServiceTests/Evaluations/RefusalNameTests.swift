@@ -79,7 +79,7 @@ struct RefusalNameTests {
     func sensorNames() {
         let words = [
             "Canceled": "The operation was canceled.", "Busy": "The sensor is busy.",
-            "NoTemplates": "There is no such template.",
+            "NoTemplates": "The template does not exist.",
             "Full": "There is no room for another template.",
             "Duplicate": "This is enrolled already.",
             "Disconnected": "The sensor is not connected.",

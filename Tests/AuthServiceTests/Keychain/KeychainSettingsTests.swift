@@ -40,7 +40,7 @@ struct KeychainSettingsTests {
     @Test("Diagnose says how the keychain is, and makes none for that")
     func doctor() async throws {
         try await ServiceBench.run { bench in
-            #expect(try await Self.finding(bench) == ["ok", "Nothing is in the keychain yet.", ""])
+            #expect(try await Self.finding(bench) == ["ok", "The keychain is empty.", ""])
             #expect(access(bench.state + "/keychain", F_OK) != 0)
             let id = try await bench.keychain().add("kept")
             let well = try await Self.finding(bench)

@@ -97,7 +97,7 @@ import Testing
         #expect(gone.status == 1 && gone.output == "{\"deleted\": 0}\n")
         let missing = try await keychain("read", id)
         #expect(missing.status == 1 && missing.output.isEmpty)
-        #expect(missing.errors.contains("There is no such item."))
+        #expect(missing.errors.contains("The item does not exist."))
     }
 
     @Test("With a server a secret is an internet password, with every attribute that was given")

@@ -268,22 +268,15 @@ public enum PromptText {
     }
 
     /// The instruction for one stage of an enrolment.
-    static func turn(_ gesture: String, _ stage: Int, of stages: Int) -> String {
-        localized("%1$s (%2$s of %3$s).", gesture, "\(stage)", "\(stages)")
-    }
-
-    /// The instruction of a sensor: a quotation of its own words, or the words of its type.
-    static func gesture(_ type: UInt32, _ ownWords: String?) -> String {
-        ownWords.map { localized("“%1$s”", $0) } ?? gesture(type)
-    }
-
-    static func gesture(_ type: UInt32) -> String {
-        switch BiometryType(rawValue: type) {
-        case BiometryType.none?: localized("Use your security key")
-        case .fingerprint: localized("Touch the fingerprint sensor")
-        case .face: localized("Look at the camera")
-        case .iris: localized("Look at the iris scanner")
-        case nil: localized("Use the sensor")
+    static func turn(_ type: UInt32, _ ownWords: String?, _ stage: Int, of stages: Int) -> String {
+        let (stage, stages) = ("\(stage)", "\(stages)")
+        if let ownWords { return localized("“%1$s” (%2$s of %3$s).", ownWords, stage, stages) }
+        return switch BiometryType(rawValue: type) {
+        case BiometryType.none?: localized("Use your security key (%1$s of %2$s).", stage, stages)
+        case .fingerprint: localized("Touch the fingerprint sensor (%1$s of %2$s).", stage, stages)
+        case .face: localized("Look at the camera (%1$s of %2$s).", stage, stages)
+        case .iris: localized("Look at the iris scanner (%1$s of %2$s).", stage, stages)
+        case nil: localized("Use the sensor (%1$s of %2$s).", stage, stages)
         }
     }
 

@@ -84,23 +84,22 @@ package func enrollingSentence(
 ) -> String? {
     let (type, stages) = (sensor.biometryType, sensor.enrollStages)
     let own = ownWords(sensor.instructions)
-    let gesture = PromptText.gesture(type, own)
     switch SensorEventKind(rawValue: event.kind) {
     case .stage:
         guard let stage = event.detail["stage"]?.asUInt32 else { return nil }
         let stages = event.detail["stages"]?.asInt32 ?? -1
         guard stages > 0 else {
-            return localized("%1$s again (%2$s done).", gesture, "\(stage)")
+            return localized("Again. Steps done so far: %1$s.", "\(stage)")
         }
-        guard stage < stages else { return localized("That was the last of %1$s.", "\(stages)") }
-        return PromptText.turn(gesture, Int(stage) + 1, of: Int(stages))
+        guard stage < stages else { return localized("The last of %1$s is done.", "\(stages)") }
+        return PromptText.turn(type, own, Int(stage) + 1, of: Int(stages))
     case .busy:
         let program = plainText(event.detail["by"]?.asString ?? "", limit: 64)
         return PromptText.sentence(
             .sensorBusy(sensor: sensor.name, biometryType: type, by: program)
         )
     case .ready where stages > 0:
-        return PromptText.turn(gesture, 1, of: Int(stages))
+        return PromptText.turn(type, own, 1, of: Int(stages))
     case .ready:
         return PromptText.sentence(
             .sensorReady(sensor: sensor.name, biometryType: type),

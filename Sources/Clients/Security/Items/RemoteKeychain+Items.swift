@@ -94,7 +94,7 @@ extension RemoteKeychain {
         try await delete(found.compactMap { $0["id"]?.asString })
     }
 
-    private static let notFound = KeychainFailure(errSecItemNotFound, "There is no such item.")
+    private static let notFound = KeychainFailure(errSecItemNotFound, "The item does not exist.")
 
     /// Items with their attributes; never an empty list.
     func find(

@@ -91,7 +91,7 @@ extension SecAccessControlCreateFlags {
         if !isSubset(of: Self.every) { return "SecAccessControl: invalid flags" }
         if isSuperset(of: [.or, .and]) { return "only one logical operation can be set" }
         if isSuperset(of: [.biometryAny, .biometryCurrentSet]) {
-            return "only one bio constraint can be set"
+            return "at most one bio constraint can be set"
         }
         let beside: Self = [.userPresence, .applicationPassword, .privateKeyUsage]
         if contains(.userPresence), !isSubset(of: beside) {

@@ -10,8 +10,8 @@ struct AgentCommand: ParsableCommand {
         commandName: "agent",
         abstract: localized("Show prompts on this terminal."),
         discussion: localized(
-            "Serves one process and its children: the one given by --process, or else the parent "
-                + "process, usually the shell. Start it in that shell's background. With "
+            "Serves a process and its children: the process of --process, or the parent process, "
+                + "usually the shell. Start the command in the background of that shell. With "
                 + "--session it serves the whole session from this terminal."
         )
     )

@@ -5,7 +5,7 @@ import Localization
 struct MonitorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "monitor",
-        abstract: localized("Show evaluations and what changes, until Ctrl-C."),
+        abstract: localized("Show evaluations and changes, until Ctrl-C."),
         discussion: localized(
             "Shows how evaluations end (your own; for root everybody's), programs that come and "
                 + "go, sensors and properties; never a prompt, a reason or a secret."

@@ -8,7 +8,7 @@ import Localization
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: localized("Show what the service can do for you now.")
+        abstract: localized("Show whether you can authenticate now, and how.")
     )
 
     @OptionGroup var bus: BusArguments

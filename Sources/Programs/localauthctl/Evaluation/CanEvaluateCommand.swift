@@ -7,11 +7,12 @@ struct CanEvaluateCommand: ParsableCommand {
         commandName: "can-evaluate",
         abstract: localized("Tell whether a policy could be evaluated now."),
         discussion: localized(
-            "Asks nobody. Exit status 0 for yes, 1 for no, and for not now, as in a locked session."
+            "Shows no prompt. Exit status 0 for yes; 1 for no and for not now, as in a locked "
+                + "session."
         )
     )
 
-    @Option(help: ArgumentHelp(localized("What would be asked for.")))
+    @Option(help: ArgumentHelp(localized("The policy to check.")))
     var policy = AuthenticationPolicy.biometricsOrPasscode
 
     @OptionGroup var bus: BusArguments

@@ -8,22 +8,23 @@ import Localization
 struct EvaluateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "evaluate",
-        abstract: localized("Ask who is there."),
+        abstract: localized("Authenticate the user."),
         discussion: localized(
-            "Shows a prompt: the session's, or one on this terminal when nothing else would. "
-                + "Exit status 0 only when it was the user. Ctrl-C cancels."
+            "Shows the prompt of the session. Without an agent in the session, the prompt is on "
+                + "this terminal. Exit status 0 only for a successful authentication. Ctrl-C "
+                + "cancels."
         )
     )
 
-    @Option(help: ArgumentHelp(localized("What is asked for.")))
+    @Option(help: ArgumentHelp(localized("The policy to evaluate.")))
     var policy = AuthenticationPolicy.biometricsOrPasscode
 
     @Option(
         help: ArgumentHelp(
-            localized("What it is for; the prompt says that the program is trying to do this.")
+            localized("The reason. The prompt shows it as “The program is trying to …”.")
         )
     )
-    var reason = localized("confirm who you are")
+    var reason = localized("confirm your identity")
 
     @Option(
         help: ArgumentHelp(localized("Give up after this time, such as 30s."), valueName: "time")

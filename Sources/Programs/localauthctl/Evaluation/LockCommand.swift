@@ -11,12 +11,12 @@ struct LockCommand: ParsableCommand {
         abstract: localized("Refuse biometry until the next correct password.")
     )
 
-    @Option(help: ArgumentHelp(localized("Why; it is shown when the password is asked for.")))
+    @Option(help: ArgumentHelp(localized("The cause, shown when the password is required.")))
     var cause = localized("locked with localauthctl")
 
     @Option(
         help: ArgumentHelp(
-            localized("For this user (root, or whom polkit lets)."),
+            localized("For this user (root, or a user permitted by polkit)."),
             valueName: "uid"
         )
     )

@@ -19,7 +19,7 @@ struct KeychainAddCommand: ParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            localized("If there is such an item, give it this secret; what guards it stays.")
+            localized("Replace the secret of an existing item. Its access control stays.")
         )
     )
     var replace = false
@@ -34,7 +34,7 @@ struct KeychainAddCommand: ParsableCommand {
             throw ValidationError(localized("Keys are made with keychain create-key."))
         }
         guard secretFile != "-" || access.passwordFile != "-" else {
-            throw ValidationError(localized("Only one secret can come from standard input."))
+            throw ValidationError(localized("Standard input can carry only one secret."))
         }
     }
 
@@ -101,7 +101,7 @@ struct KeychainAddCommand: ParsableCommand {
         guard isSame else {
             throw Failure(
                 .refused,
-                localized("That item is guarded in another way."),
+                localized("The access control of the item differs."),
                 hint: "localauthctl keychain list"
             )
         }

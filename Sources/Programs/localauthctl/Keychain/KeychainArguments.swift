@@ -14,7 +14,7 @@ struct ItemArguments: ParsableArguments {
 
     func validate() throws {
         guard (id == nil) != attributes.variants.isEmpty else {
-            throw ValidationError(localized("Give an id, or attributes that one item has."))
+            throw ValidationError(localized("Give an id, or attributes of exactly one item."))
         }
     }
 
@@ -32,13 +32,13 @@ struct ItemArguments: ParsableArguments {
         throw found.isEmpty
             ? Failure(
                 .refused,
-                localized("There is no such item."),
+                localized("The item does not exist."),
                 hint: "localauthctl keychain list"
             )
             : Failure(
                 .usage,
                 localized("Several items are like that."),
-                hint: localized("give one id of %1$s", found.map(\.id).joined(separator: ", "))
+                hint: localized("give an id out of %1$s", found.map(\.id).joined(separator: ", "))
             )
     }
 }
@@ -104,7 +104,8 @@ struct AccessArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             localized(
-                "What a person proves first: words or a number, joined by commas; nothing if none."
+                "The access control: flags or a number, joined by commas. Without it, reading the "
+                    + "item needs no authentication."
             ),
             valueName: "flags"
         )
@@ -116,7 +117,10 @@ struct AccessArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            localized("Its own password, with application-password: a file, or - for a pipe."),
+            localized(
+                "The item's own password, with application-password: a file, or - for a "
+                    + "pipe."
+            ),
             valueName: "file"
         ),
         completion: .file()
@@ -192,7 +196,7 @@ extension AccessArguments {
 struct UseArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            localized("What it is for; the prompt says that the program is trying to do this.")
+            localized("The reason. The prompt shows it as “The program is trying to …”.")
         )
     )
     var reason: String?
@@ -202,11 +206,13 @@ struct UseArguments: ParsableArguments {
     )
     var timeout: TimeArgument?
 
-    @Flag(help: ArgumentHelp(localized("Fail instead of asking anybody.")))
+    @Flag(help: ArgumentHelp(localized("Fail instead of showing a prompt.")))
     var noPrompt = false
 
     @Flag(
-        help: ArgumentHelp(localized("Never ask on this terminal, even if nothing else can ask."))
+        help: ArgumentHelp(
+            localized("Never show a prompt on this terminal, even without an agent.")
+        )
     )
     var noAgent = false
 

@@ -8,7 +8,7 @@ import Sealing
 struct KeychainDecryptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt",
-        abstract: localized("Decrypt with a key what was encrypted for its public half."),
+        abstract: localized("Decrypt data that was encrypted for the key's public half."),
         discussion: localized(
             "ECIES, cofactor, X9.63 with SHA-256 and AES-GCM: the sender's point, the encrypted "
                 + "bytes, and a tag of 16 bytes."
@@ -17,7 +17,7 @@ struct KeychainDecryptCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            localized("What is decrypted (default: standard input)."),
+            localized("The data to decrypt (default: standard input)."),
             valueName: "file"
         ),
         completion: .file()

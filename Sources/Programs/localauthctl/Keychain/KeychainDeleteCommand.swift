@@ -8,7 +8,7 @@ struct KeychainDeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: localized("Delete items for good."),
-        discussion: localized("Asks nobody. Exit status 1 when one of them isn't there.")
+        discussion: localized("Shows no prompt. Exit status 1 when an item does not exist.")
     )
 
     @Argument(help: ArgumentHelp(localized("Ids, as “localauthctl keychain list” shows them.")))
@@ -29,7 +29,7 @@ struct KeychainDeleteCommand: ParsableCommand {
             guard deleted == Set(ids).count else {
                 throw Failure(
                     .refused,
-                    localized("There is no such item."),
+                    localized("The item does not exist."),
                     hint: "localauthctl keychain list"
                 )
             }

@@ -18,13 +18,20 @@ struct KeychainExchangeCommand: ParsableCommand {
     )
     var publicKey: PublicKeyArgument
 
-    @Option(help: ArgumentHelp(localized("How the secret is derived."), valueName: "name"))
+    @Option(help: ArgumentHelp(localized("The derivation of the secret."), valueName: "name"))
     var algorithm = ExchangeArgument.derived
 
-    @Option(help: ArgumentHelp(localized("What both sides derive it with."), valueName: "text"))
+    @Option(
+        help: ArgumentHelp(
+            localized("The information that both sides derive the secret with."),
+            valueName: "text"
+        )
+    )
     var sharedInfo: String?
 
-    @Option(help: ArgumentHelp(localized("How many bytes (default: 32)."), valueName: "number"))
+    @Option(
+        help: ArgumentHelp(localized("The length in bytes (default: 32)."), valueName: "number")
+    )
     var size: UInt32?
 
     @OptionGroup var item: ItemArguments

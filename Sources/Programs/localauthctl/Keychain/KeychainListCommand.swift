@@ -8,7 +8,7 @@ struct KeychainListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: localized("List items, without their secrets."),
-        discussion: localized("Those that have every attribute that is given; asks nobody.")
+        discussion: localized("Lists items that match all given attributes. Shows no prompt.")
     )
 
     @OptionGroup var attributes: AttributeArguments

@@ -46,7 +46,7 @@ struct KeychainPublicKeyCommand: ParsableCommand {
     /// SubjectPublicKeyInfo with id-ecPublicKey and prime256v1, in lines of 64 characters.
     private static func pem(_ point: [UInt8]) throws(Failure) -> String {
         guard point.count == 65 else {
-            throw Failure(.refused, localized("The key is not one of P-256."))
+            throw Failure(.refused, localized("The key is no P-256 key."))
         }
         let head: [UInt8] = [
             0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06,

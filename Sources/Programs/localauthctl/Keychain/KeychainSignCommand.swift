@@ -10,14 +10,14 @@ struct KeychainSignCommand: ParsableCommand {
         commandName: "sign",
         abstract: localized("Sign with a key; the signature is DER."),
         discussion: localized(
-            "Of more than 64 KiB sign the digest: openssl dgst -sha256 -binary FILE | localauthctl "
-                + "keychain sign ID --algorithm ecdsa-digest-sha256"
+            "For more than 64 KiB, sign the digest: openssl dgst -sha256 -binary FILE | "
+                + "localauthctl keychain sign ID --algorithm ecdsa-digest-sha256"
         )
     )
 
     @Option(
         help: ArgumentHelp(
-            localized("Of the message, or of its SHA-256 digest."),
+            localized("The algorithm: over the message, or over its SHA-256 digest."),
             valueName: "name"
         )
     )
@@ -25,7 +25,7 @@ struct KeychainSignCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            localized("What is signed (default: standard input)."),
+            localized("The data to sign (default: standard input)."),
             valueName: "file"
         ),
         completion: .file()

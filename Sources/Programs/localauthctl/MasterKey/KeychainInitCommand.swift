@@ -106,7 +106,7 @@ struct KeychainInitCommand: ParsableCommand {
             throw Failure(
                 .refused,
                 localized("%1$s holds another key than %2$s.", place.shown, file),
-                hint: localized("move the one away that is wrong")
+                hint: localized("move the wrong key away")
             )
         }
     }

@@ -11,7 +11,10 @@ struct KeychainExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export-recovery-key",
         abstract: localized("Print the master key, to be kept in a safe place."),
-        discussion: localized("Whoever has it and the state directory can read every secret.")
+        discussion: localized(
+            "Together with the state directory, the recovery key reads every "
+                + "secret."
+        )
     )
 
     @OptionGroup var sealed: SealedKeyArguments
@@ -54,7 +57,7 @@ struct KeychainRestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
         abstract: localized("Put the master key back, from its recovery key."),
-        discussion: localized("The service has to be stopped. Nothing is overwritten.")
+        discussion: localized("Stop the service first. The command overwrites no file.")
     )
 
     @Option(

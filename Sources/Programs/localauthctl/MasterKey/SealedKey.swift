@@ -53,7 +53,7 @@ struct SealedKey {
             throw Failure(
                 .refused,
                 localized("The TPM gives another key back than it was given."),
-                hint: localized("nothing was changed; the key is where it was")
+                hint: localized("the key stays unchanged at its place")
             )
         }
         // Unlike rename, link fails when the target exists.
@@ -159,7 +159,7 @@ struct SealedKeyArguments: ParsableArguments {
     @Option(
         name: .customLong("tpm2-device"),
         help: ArgumentHelp(
-            localized("The TPM, as systemd-creds takes it (default: the one there is)."),
+            localized("The TPM, in the form of systemd-creds (default: the machine's TPM)."),
             valueName: "device"
         ),
         completion: .file()

@@ -46,7 +46,10 @@ struct StateOwner {
             throw Failure(
                 .refused,
                 localized("There is no state directory %1$s.", directory),
-                hint: localized("--state-directory, as the service has it; its start makes one")
+                hint: localized(
+                    "use the --state-directory of the service; its first start "
+                        + "creates the directory"
+                )
             )
         }
         self.status = status
@@ -79,7 +82,7 @@ struct StateOwner {
         case .duplicate: localized("localauthctl keychain init --tpm seals it")
         case .notAvailable:
             localized("stop the service; localauthctl keychain restore brings a lost key back")
-        default: localized("compare the recovery key with what was printed")
+        default: localized("compare the recovery key with the printed key")
         }
     }
 }

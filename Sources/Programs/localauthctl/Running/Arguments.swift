@@ -27,7 +27,9 @@ struct OutputArguments: ParsableArguments {
 /// Whether a command may prompt on this terminal.
 struct OwnAgentArguments: ParsableArguments {
     @Flag(
-        help: ArgumentHelp(localized("Never ask on this terminal, even if nothing else can ask."))
+        help: ArgumentHelp(
+            localized("Never show a prompt on this terminal, even without an agent.")
+        )
     )
     var noAgent = false
 }
@@ -36,7 +38,7 @@ struct OwnAgentArguments: ParsableArguments {
 struct PersonArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            localized("For this user (root, or whom polkit lets)."),
+            localized("For this user (root, or a user permitted by polkit)."),
             valueName: "uid"
         )
     )

@@ -86,7 +86,7 @@ func remedy(for name: DBusError.Name, _ message: String) -> String? {
     case .sensorDuplicate: "localauthctl templates"
     case .keychainDuplicate, .keychainNotFound: "localauthctl keychain list"
     case .keychainAuthFailed:
-        localized("try again; localauthctl doctor says what keeps you from it")
+        localized("try again; localauthctl doctor shows the cause")
     case .keychainInteractionNotAllowed:
         localized("let it ask: without --no-prompt, or localauthctl agent")
     case .keychainParameter, .invalidArgs: localized("localauthctl help, and the verb")

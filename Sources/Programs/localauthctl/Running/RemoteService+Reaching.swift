@@ -59,13 +59,19 @@ extension RemoteService {
                 : Failure(
                     .usage,
                     localized("There are several sensors."),
-                    hint: localized("--sensor, one of %1$s", names)
+                    hint: localized("use --sensor with a name out of %1$s", names)
                 )
         }
         throw Failure(
             .refused,
             localized("There is no sensor “%1$s”.", plainText(name, limit: 64)),
-            hint: names.isEmpty ? "localauthctl doctor" : localized("--sensor, one of %1$s", names)
+            hint: names.isEmpty
+                ? "localauthctl doctor"
+                : localized(
+                    "use --sensor with a name out "
+                        + "of %1$s",
+                    names
+                )
         )
     }
 }

@@ -15,7 +15,7 @@ struct EnrollCommand: ParsableCommand {
     @Option(help: ArgumentHelp(localized("The sensor, when there are several.")))
     var sensor: String?
 
-    @Option(help: ArgumentHelp(localized("A name for the template, such as “right thumb”.")))
+    @Option(help: ArgumentHelp(localized("A name for the template, for example “right thumb”.")))
     var label = ""
 
     @OptionGroup var person: PersonArguments

@@ -83,7 +83,7 @@ struct RemoveCommand: ParsableCommand {
     guard removed > 0 || id == nil else {
         throw Failure(
             .refused,
-            localized("There is no such template."),
+            localized("The template does not exist."),
             hint: "localauthctl templates"
         )
     }

@@ -9,14 +9,17 @@ import Localization
 struct TemplatesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "templates",
-        abstract: localized("List what the sensors know of you.")
+        abstract: localized("List your fingerprints, faces and keys.")
     )
 
     @Option(help: ArgumentHelp(localized("Only this sensor.")))
     var sensor: String?
 
     @Option(
-        help: ArgumentHelp(localized("Of this user (root, or whom polkit lets)."), valueName: "uid")
+        help: ArgumentHelp(
+            localized("The user (root, or a user permitted by polkit)."),
+            valueName: "uid"
+        )
     )
     var uid: UInt32?
 

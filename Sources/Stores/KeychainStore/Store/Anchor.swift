@@ -39,8 +39,8 @@ final class Anchor {
         }
         throw KeychainError(
             .decode,
-            "The keychain's database is older than what was last written to it: a backup? "
-                + "Put the newer one back, or remove \(path) to go on with this one."
+            "The keychain's database is older than the last change, as after restoring a backup. "
+                + "Put the newer database back, or remove \(path) to keep this database."
         )
     }
 

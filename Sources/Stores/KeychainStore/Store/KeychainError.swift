@@ -56,7 +56,7 @@ package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible
 
     static func parameter(_ message: String) -> KeychainError { .init(.parameter, message) }
 
-    static let notFound = KeychainError(.notFound, "There is no such item.")
+    static let notFound = KeychainError(.notFound, "The item does not exist.")
     static let changed = KeychainError(
         .decode,
         "The item was changed behind the keychain's back: delete it, and store it again."

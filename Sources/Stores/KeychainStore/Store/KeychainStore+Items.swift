@@ -233,7 +233,7 @@ extension KeychainStore {
         if let replaced { old = try open(replaced, caller: caller).item }
         guard accessControl.flags.contains(.applicationPassword) == (password != nil) else {
             throw password == nil
-                ? .parameter("an item with the flag applicationPassword needs one")
+                ? .parameter("an item with the flag applicationPassword needs a password")
                 : .parameter("an item without the flag applicationPassword has none")
         }
         guard !accessControl.isOfCurrentEnrolment || caller.enrolment != nil else {
@@ -293,7 +293,11 @@ extension KeychainStore {
         guard authorization.uid == item.uid, authorization.operation == operation,
             authorization.accessControl == item.accessControl
         else {
-            throw KeychainError(.authFailed, "The authentication was for something else.")
+            throw KeychainError(
+                .authFailed,
+                "The authentication was for another item or "
+                    + "operation."
+            )
         }
     }
 
@@ -342,7 +346,7 @@ extension KeychainStore {
             if let found, !found.isVisible(to: caller), !found.isWithheld(from: caller) {
                 return found
             }
-            throw KeychainError(.duplicate, "The item \(id.text) has the same primary key.")
+            throw KeychainError(.duplicate, "The item \(id.text) already has this primary key.")
         }
         return nil
     }

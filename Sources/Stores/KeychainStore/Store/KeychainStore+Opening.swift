@@ -7,7 +7,7 @@ package import Sealing
 extension KeychainStore {
     static let tampered = KeychainError(
         .decode,
-        "The keychain's database was changed behind its back: put an untouched one back."
+        "Another program changed the keychain's database. Restore the database from a backup."
     )
 
     /// Whether a state directory has a keychain; nothing is created or opened.
@@ -89,16 +89,17 @@ extension KeychainStore {
         guard !KeyRing.isSame(verifier, ring.verifier) else { return }
         throw KeychainError(
             .notAvailable,
-            "The keychain was written with the master key \(try keyName(of: database)), this is "
-                + "\(ring.name): put the right one back, or restore it from the recovery key.",
+            "The keychain needs the master key \(try keyName(of: database)), and this is "
+                + "\(ring.name). Put the right master key back, or restore it from the recovery "
+                + "key.",
             needsMasterKey: true
         )
     }
 
     static let lostKey = KeychainError(
         .notAvailable,
-        "A database of the keychain was damaged or lost, and so was its master key: restore that "
-            + "from the recovery key, or make a new one with localauthctl keychain init."
+        "A database of the keychain and its master key were damaged or lost. Restore the master "
+            + "key from the recovery key, or make a new key with localauthctl keychain init."
     )
 
     /// Whether an earlier database was damaged or lost.
@@ -184,8 +185,8 @@ extension KeychainStore {
         guard let key = try MasterKey.find(in: folder, credentials: credentials) else {
             throw KeychainError(
                 .notAvailable,
-                "There is no master key in \(folder.directory.path): the service makes one when "
-                    + "something is stored."
+                "There is no master key in \(folder.directory.path). The service makes the key "
+                    + "with the first item."
             )
         }
         return try recoveryKey(of: key.secret, directory: directory)
@@ -212,7 +213,7 @@ extension KeychainStore {
         _ secret: SecretBytes,
         _ directory: String
     ) throws(KeychainError) -> KeychainError? {
-        let nothing = KeychainError(.notFound, "It has no items yet.")
+        let nothing = KeychainError(.notFound, "The keychain has no items yet.")
         guard isThere(in: directory) else { return nothing }
         let keychain: IdleKeychain
         do throws(KeychainError) {

@@ -120,7 +120,7 @@ package final class KeychainStore {
         guard isLost else { return .notFound }
         return KeychainError(
             .notFound,
-            "There is no such item; an earlier database of the keychain was damaged or lost."
+            "The item does not exist. An earlier database of the keychain was damaged or lost."
         )
     }
 
