@@ -58,12 +58,22 @@ struct Confinement {
     }
 
     /// Whether it is in the namespaces of `own`, at one of `roots`, and nothing else confines it.
+    ///
+    /// A system service of root may have its own mounts, as the helper of polkit 127 has: systemd
+    /// confines it to protect the system, and its caller did not choose what it sees.
     func isFree(beside own: Confinement, roots known: [[String]]) -> Bool {
-        !roots.isEmpty && known.contains(roots) && pidCount == 1 && userMap == own.userMap
+        (!roots.isEmpty && known.contains(roots) || isSystemService)
+            && pidCount == 1 && userMap == own.userMap
             // It speaks for a sandbox.
             && ownName != "xdg-dbus-proxy"
             && !groups.contains(where: Self.isSandboxGroup)
             && !labels.contains(where: Self.isConfining)
+    }
+
+    /// Whether it is in the control group of a system service, as root.
+    private var isSystemService: Bool {
+        uid == 0
+            && groups.contains { $0.hasPrefix("0::/system.slice/") && $0.hasSuffix(".service") }
     }
 
     // MARK: - What is in the files

@@ -94,6 +94,30 @@ struct ConfinementTests {
     }
 
     @Test(
+        "L23: a system service of root with mounts of its own is in no sandbox",
+        arguments: [
+            (0, "system.slice/system-polkit.slice/polkit-agent-helper@1.service", true),
+            (0, "system.slice/polkit.service/inner", false),
+            (0, "system.slice/docker-0123.scope", false),
+            (0, "machine.slice/guest.service", false),
+            (0, "user.slice/user-1000.slice/user@1000.service/app.slice/a.service", false),
+            (1000, "system.slice/polkit.service", false),
+        ] as [(UInt32, String, Bool)]
+    )
+    func services(_ uid: UInt32, _ group: String, _ isFree: Bool) throws {
+        func check(_ change: (inout Confinement) -> Void = { _ in }) throws -> Bool {
+            try self.isFree {
+                ($0.uid, $0.roots, $0.groups) = (uid, ["1"], ["0::/\(group)"])
+                change(&$0)
+            }
+        }
+        #expect(try check() == isFree)
+        #expect(try !check { $0.pidCount = 2 })
+        #expect(try !check { $0.userMap = "0 1000 1\n" })
+        #expect(try !check { $0.labels = ["evince (enforce)"] })
+    }
+
+    @Test(
         "L23: the unit of a sandbox is known by its control group",
         arguments: [
             ("app-flatpak-org.example.App-4711.scope", false),

@@ -11,8 +11,8 @@ struct SealCommand: ParsableCommand {
         commandName: "seal",
         abstract: localized("Seal a secret for the service, as a prompt or another program does."),
         discussion: localized(
-            "Reads the secret from standard input until its end, at most 64 KiB, and writes the "
-                + "sealed bytes to standard output."
+            "Reads the secret from standard input until its end, or from the terminal without an "
+                + "echo, at most 64 KiB. Writes the sealed bytes to standard output."
         )
     )
 
@@ -35,7 +35,11 @@ struct SealCommand: ParsableCommand {
     func run() throws {
         let (recipient, purpose, holder) = (key.recipient, info.purpose, aad)
         try performOnLoop {
-            let secret = try SecretInput.read(nil)
+            let secret = try await SecretInput.secret(
+                isatty(STDIN_FILENO) == 1 ? nil : "-",
+                label: localized("Secret:"),
+                option: "localauthctl seal"
+            )
             guard let sealed = recipient.seal(secret, for: purpose, of: holder) else {
                 throw Failure(.refused, localized("The secret cannot be sealed."))
             }
