@@ -2,22 +2,20 @@ internal import Contract
 import Linux
 internal import Localization
 
-/// The program of a caller, as the agent proves it: the agent runs as the user, and may look at
-/// more than the service.
+/// The program behind a caller's pid, as the agent verifies it.
 ///
-/// The name identifies the program that runs, not the program that it acts for: any process can
-/// start any program.
+/// The agent runs as the user, so it can inspect processes that the service cannot. The name
+/// identifies the running program, not the program that it acts for: any process can start any
+/// program.
 public struct AskingProgram: Hashable, Sendable {
-    /// The file of the program.
     public let path: String
-    /// The name in its desktop file, or that of its own file.
+    /// The name in the desktop file, or the file name without a desktop file.
     public let name: String
-    /// The icon of its desktop file; empty when there is none.
+    /// The icon in the desktop file; empty without an icon.
     public let icon: String
-    /// The programs that started it, the nearest first, by the names of their files; at most 4.
+    /// File names of the parent processes, nearest first; at most 4.
     public let ancestors: [String]
 
-    /// A program that is described already.
     public init(path: String, name: String, icon: String, ancestors: [String] = []) {
         self.path = path
         self.name = name
@@ -25,7 +23,7 @@ public struct AskingProgram: Hashable, Sendable {
         self.ancestors = ancestors
     }
 
-    /// Looks a process up; nil if its program cannot be proven.
+    /// Looks up a process; nil if its program cannot be verified.
     public init?(pid: UInt32) {
         guard let number = Int32(exactly: pid), number > 0,
             let program = Self.shown(number)
@@ -38,7 +36,7 @@ public struct AskingProgram: Hashable, Sendable {
         ancestors = Self.ancestors(of: number)
     }
 
-    /// The program of a process; nil where the screen would cut its path or drop a character.
+    /// Returns nil where cleaning the path for display would cut it or drop a character.
     private static func shown(_ pid: Int32) -> RunningProgram? {
         guard let program = RunningProgram(pid: pid),
             DisplayText.cleaned(program.path, limit: 256) == program.path
@@ -46,7 +44,7 @@ public struct AskingProgram: Hashable, Sendable {
         return program
     }
 
-    /// Stops at process 1, which starts everything, and at a process that cannot be proven.
+    /// Stops at process 1, the root of all processes, and at a process that cannot be verified.
     private static func ancestors(of pid: Int32) -> [String] {
         var names: [String] = []
         var next = RunningProgram.parent(of: pid)

@@ -2,18 +2,17 @@ package import DBus
 internal import Linux
 internal import Localization
 
-/// One line of a diagnosis: what was looked at, how it stands, and what to do.
+/// A line of a diagnosis: the subject, its state and a remedy.
 package struct Finding: Hashable, Sendable {
-    /// What was looked at.
     package let name: String
     /// `ok`, `warning`, `failed`, or a word of a later version.
     package let state: String
-    /// What was found, in the service's words.
+    /// An English sentence of the service.
     package let message: String
-    /// What to do about it, in the service's words; may be empty.
+    /// An English sentence of the service; may be empty.
     package let remedy: String
 
-    /// A line of the service.
+    /// Decodes a finding and strips control characters from its texts.
     package init(_ entry: [String: Variant]) {
         let text = { (key: String) in plainText(entry[key]?.asString ?? "", limit: 1024) }
         name = text("name")
@@ -26,8 +25,7 @@ package struct Finding: Hashable, Sendable {
         (self.name, self.state, self.message, remedy) = (name, state, message, "")
     }
 
-    /// Who has a camera open, among the processes that the person may look at: the service sees
-    /// none of theirs.
+    /// Lists open cameras of the user's own processes, which the service cannot inspect.
     package static func cameras() -> [Finding] {
         FileHolder.all(of: Set((0..<64).map { "/dev/video\($0)" }))
             .map { holder in
@@ -46,7 +44,7 @@ package struct Finding: Hashable, Sendable {
             }
     }
 
-    /// Its state in the user's language.
+    /// The state in the user's language.
     package var stateTitle: String {
         switch state {
         case "ok": localized("ok")
@@ -56,9 +54,8 @@ package struct Finding: Hashable, Sendable {
         }
     }
 
-    /// Whether nothing is broken; an unknown state of a later version counts as a failure.
+    /// Whether this finding is no failure; an unknown state of a later version counts as a failure.
     package var isPassed: Bool { state == "ok" || state == "warning" }
 
-    /// Whether there is something to do.
     package var needsRemedy: Bool { state != "ok" && !remedy.isEmpty }
 }

@@ -2,32 +2,29 @@ public import DBus
 import LocalAuthBus
 import Sealing
 
-/// A prompt that the service asked for.
 @BusActor public final class Prompt {
-    /// The service's handle.
     public let handle: String
-    /// The contents to show.
     public let details: PromptDetails
-    /// Whether the prompt is over; later submissions go nowhere.
+    /// Whether the prompt is over; later submissions are ignored.
     public private(set) var hasEnded = false
 
-    /// Whether the app's own password is asked for, and not the password of the login.
+    /// Whether the prompt asks for the app's own password instead of the login password.
     public private(set) var asksApplicationPassword: Bool
 
-    /// The timer that announces the rest of a delay.
+    /// The timer that reports the remaining delay each second.
     var countdown: (next: EventSource, end: ContinuousClock.Instant)?
-    /// The verifier's key; nil: the prompt takes no password of the login.
+    /// The verifier's key; nil if the prompt takes no login password.
     private var passcodeKey: RecipientKey?
-    /// Whether a submission has no answer from the service yet.
+    /// Whether a submission is still unanswered by the service.
     private var isChecking = false
-    /// If an answer is lost, the prompt ends at the deadline, which the service reports with End.
+    /// If a reply is lost, the service ends the prompt with End at its deadline.
     private let service: Authentication1Proxy
     private weak var agent: PromptAgent?
     private var question: EventSource?
-    /// Time that the service has to end the prompt after a cancellation.
+    /// The time that the service has to end the prompt after a cancel.
     private static let patience = Duration.seconds(5)
 
-    /// A prompt of an agent that sends its answers to `service`.
+    /// Decodes the details of a Begin call; answers go to `service`.
     /// - Throws: InvalidArgs for a `passcode-key` that is no key.
     init(
         handle: String,
@@ -53,7 +50,6 @@ import Sealing
         return key
     }
 
-    /// The user cancels.
     public func cancel() {
         guard !hasEnded else { return }
         service.sendSubmitCancel(prompt: handle)
@@ -63,7 +59,8 @@ import Sealing
         }
     }
 
-    /// End may get lost: then the user could never close the prompt.
+    /// Asks the service whether the prompt still exists: if End is lost, the user cannot close the
+    /// prompt.
     private func askWhetherItIsThere() async {
         guard !hasEnded else { return }
         do throws(DBusError) {
@@ -73,19 +70,19 @@ import Sealing
         }
     }
 
-    /// The user takes the fallback; only after `fallbackAvailable`.
+    /// Takes the fallback; valid only after `fallbackAvailable`.
     public func fallBack() { if !hasEnded { service.sendSubmitFallback(prompt: handle) } }
 
-    /// The user confirms a match; only after `confirmationRequired`.
+    /// Confirms a match; valid only after `confirmationRequired`.
     public func confirm() { if !hasEnded { service.sendSubmitConfirm(prompt: handle) } }
 
-    /// Reads a progress report of the service before the view gets it.
+    /// Applies a progress report before the view receives it.
     /// - Throws: InvalidArgs for a `passcode-key` that is no key.
     func take(_ progress: PromptProgress, _ detail: [String: Variant]) throws(DBusError) {
         switch progress {
         case .passcodeRequired(let cause, _):
             passcodeKey = try Self.passcodeKey(in: detail) ?? passcodeKey
-            // A password that is being checked still gets its verdict.
+            // A password under check still gets its verdict.
             if isChecking, !asksApplicationPassword, !PromptState.asksAnew(cause) { return }
             asksApplicationPassword = false
         case .applicationPasswordRequired: asksApplicationPassword = true
@@ -95,11 +92,11 @@ import Sealing
         isChecking = false
     }
 
-    /// Seals the typed password and sends it: to the verifier, or an app's own password to the
+    /// Seals and sends the typed secret: a login password to the verifier, an app's password to the
     /// service.
     ///
     /// If the service refuses it, the view gets ``PromptProgress/secretRefused``.
-    /// - Throws: InvalidArgs when it is empty, Failed when it cannot be sealed.
+    /// - Throws: InvalidArgs for an empty secret, Failed if sealing fails.
     public func submit(passcode: RawSpan) throws(DBusError) {
         guard !hasEnded else { return }
         guard !passcode.isEmpty else { throw DBusError(.invalidArgs, "The passcode is empty.") }
@@ -136,7 +133,8 @@ import Sealing
         }
     }
 
-    /// Asks again after a refused submission, unless the service has reported progress since.
+    /// Asks for the secret anew after a refused submission, unless the service has reported
+    /// progress since.
     private func fail(_ error: DBusError) {
         guard !hasEnded, isChecking else { return }
         isChecking = false

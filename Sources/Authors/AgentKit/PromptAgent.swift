@@ -2,37 +2,33 @@ public import DBus
 public import LocalAuthBus
 import Sealing
 
-/// A prompt agent: registers at the service, again whenever the service comes back, and hands the
-/// prompts to a view.
+/// A prompt agent, which passes the service's prompts to a view and registers again after each
+/// restart of the service.
 @BusActor public final class PromptAgent {
-    /// Whom an agent serves.
     public enum Scope: Hashable, Sendable {
-        /// Every process of the session.
         case session
-        /// One process and its children; it must belong to the same user.
+        /// A process and its children; the process must belong to the agent's user.
         case process(UInt32)
     }
 
-    /// Where the registration stands.
     public enum State: Hashable, Sendable {
-        /// Nobody owns the service's name; the agent registers as soon as the service is back.
+        /// The service's bus name has no owner; the agent registers when an owner appears.
         case serviceAway
-        /// The service sends its prompts here.
         case registered(session: String)
-        /// The service refused the registration. It is not retried until the service comes back.
+        /// The service refused the registration; the agent retries only after a restart of the
+        /// service.
         case refused(DBusError)
     }
 
-    /// The most prompts that are held at once.
+    /// The maximum number of simultaneous prompts.
     public static let promptLimit = 4
 
     private static let path = ObjectPath(trusted: "/org/localauth/Agent1")
 
-    /// Where the registration stands.
     public private(set) var state = State.serviceAway
 
-    /// How often the bus is asked who the service is: that it is another one now may have been
-    /// said, and lost.
+    /// The interval at which the agent asks the bus for the service's owner: a NameOwnerChanged
+    /// signal may be lost.
     package var interval = Duration.seconds(60)
 
     private let connection: Connection
@@ -41,19 +37,20 @@ import Sealing
     private let view: any PromptView
     private let changed: @BusActor (State) -> Void
     private var owner: String?
-    /// The service's key for the passwords of apps; nil: not read yet.
+    /// The service's key for app passwords; nil until the agent has read it.
     private var sealingKey: RecipientKey?
     private var watch: EventSource?
     private var question: EventSource?
     private var prompts: [String: Prompt] = [:]
 
-    /// An agent that isn't registered yet.
+    /// Describes an agent; ``start()`` registers it.
     /// - Parameters:
-    ///   - connection: one agent on each connection.
-    ///   - scope: whom it serves.
-    ///   - isFallback: used only while no other agent is there.
+    ///   - connection: carries at most one agent.
+    ///   - scope: the processes that the agent serves.
+    ///   - isFallback: true for an agent that the service uses only while no other agent is
+    ///     registered.
     ///   - view: shows the prompts.
-    ///   - changed: called with every change of `state`, the first included.
+    ///   - changed: called for every new `state`, including the first.
     public init(
         _ connection: Connection,
         serving scope: Scope,
@@ -68,7 +65,7 @@ import Sealing
         self.changed = changed
     }
 
-    /// Exports the agent and registers it as soon as the service is there.
+    /// Exports the agent's object, and registers it whenever the service is present.
     public func start() {
         guard watch == nil else { return }
         connection.export(Self.path, [Agent1Interface(self)])
@@ -78,7 +75,7 @@ import Sealing
         askLater()
     }
 
-    /// Takes every prompt down and unregisters.
+    /// Ends every prompt and unregisters.
     public func stop() async {
         guard let watch else { return }
         watch.cancel()
@@ -111,7 +108,7 @@ import Sealing
                 guard let self, watch != nil, new != owner else { return }
                 ownerChanged(new)
             } catch {
-                // It is asked again.
+                // The interval timer repeats this query.
             }
         }
     }
@@ -128,13 +125,13 @@ import Sealing
         onLoop { [weak self] in await self?.register(at: new) }
     }
 
-    /// Without room it is tried again soon: a neighbour's flood ends, and nobody could be asked
-    /// until the service comes back.
+    /// Retries a registration refused for lack of room, because a neighbour's flood passes; without
+    /// a retry the agent stays unregistered until the service restarts.
     private func register(at new: String, triesLeft: Int = 5) async {
         var options: [String: Variant] = ["fallback": .bool(isFallback)]
         if case .process(let pid) = scope { options["process"] = .uint32(pid) }
         do {
-            // Who calls is looked up while nobody waits for a prompt.
+            // Resolve the service's credentials early, while no prompt waits for them.
             onLoop { [connection] in _ = try? await connection.peer(named: new) }
             let session = try await proxy(new).registerAgent(agent: Self.path, options: options)
             guard owner == new else { return }
@@ -154,7 +151,7 @@ import Sealing
         }
     }
 
-    /// The key that a service published, read once.
+    /// The service's public key, read once for each owner.
     /// - Throws: The service's error, and Failed for a value that is no key.
     func sealingKey(of service: String) async throws(DBusError) -> RecipientKey {
         if service == owner, let sealingKey { return sealingKey }
@@ -181,10 +178,10 @@ import Sealing
         if let prompt = prompts.removeValue(forKey: handle) { finish(prompt, outcome) }
     }
 
-    /// Takes a prompt down that the service does not know.
+    /// Ends a prompt that is unknown to the service.
     func forget(_ prompt: Prompt) { end(prompt.handle, .system) }
 
-    /// Makes the view ask again, and checks whether the service has a new owner.
+    /// Makes the view ask for the secret anew, and checks whether the service has a new owner.
     func askAgain(_ prompt: Prompt) {
         view.update(prompt, .secretRefused)
         askNow()
@@ -195,8 +192,10 @@ import Sealing
         view.end(prompt, outcome)
     }
 
-    /// A delay is told anew each second, until something else is said of the passcode, or a match
-    /// waits to be confirmed; what a sensor says is left to be read for a while.
+    /// Reports a delay anew each second, until another event concerns the password or a match
+    /// awaits confirmation.
+    ///
+    /// A sensor's message stays on screen for a while.
     private func count(down progress: PromptProgress, _ prompt: Prompt) {
         switch progress {
         case .passcodeDelayed(let seconds):
@@ -227,7 +226,7 @@ import Sealing
         prompt.countdown = (next, end)
     }
 
-    /// Only the service's own connection is listened to, whoever else knows the path.
+    /// Accepts calls only from the service's own connection, because any process may call the path.
     private func admit(_ call: IncomingCall) throws(DBusError) {
         guard call.peer.name == owner else {
             throw DBusError(.accessDenied, "Only the authentication service may call an agent.")
@@ -237,8 +236,9 @@ import Sealing
 
 extension PromptAgent: Agent1Service {
     /// Shows a prompt.
-    /// - Throws: AccessDenied to others than the service, InvalidArgs, LimitsExceeded, or the
-    ///   view's reason.
+    ///
+    /// - Throws: AccessDenied if the caller is not the service, InvalidArgs, LimitsExceeded, or the
+    ///   view's error.
     public func begin(
         prompt handle: String,
         details: [String: Variant],
@@ -262,9 +262,10 @@ extension PromptAgent: Agent1Service {
         return .now(())
     }
 
-    /// Passes on what happened; unknown kinds and unknown prompts are ignored.
-    /// - Throws: AccessDenied to others than the service, InvalidArgs for a `passcode-key` that is
-    ///   no key.
+    /// Forwards progress to the view; unknown kinds and unknown prompts are ignored.
+    ///
+    /// - Throws: AccessDenied if the caller is not the service, InvalidArgs for a malformed
+    ///   `passcode-key`.
     public func update(
         prompt handle: String,
         kind: String,
@@ -282,8 +283,9 @@ extension PromptAgent: Agent1Service {
         return .now(())
     }
 
-    /// Takes a prompt down; an unknown outcome counts as `system`.
-    /// - Throws: AccessDenied to others than the service.
+    /// Ends a prompt; an unknown outcome counts as `system`.
+    ///
+    /// - Throws: AccessDenied if the caller is not the service.
     public func end(
         prompt handle: String,
         outcome: String,

@@ -1,56 +1,55 @@
 public import DBus
 
-/// What a prompt has to show, decoded and bounded; all text is plain.
+/// The contents of a prompt, decoded and bounded; all text is plain.
 public struct PromptDetails: Hashable, Sendable {
-    /// What the prompt asks for first.
     public typealias Stage = PromptStage
 
-    /// The name of the app or the program, without quotation marks; empty without proof.
+    /// The name of the app or program, without quotation marks; empty if unverified.
     public let appName: String
-    /// A themed icon's name or a path; empty when there is none.
+    /// The name of a themed icon, or a path; empty without an icon.
     public let appIcon: String
     /// Whether the caller is, or may be, a sandboxed app.
     public let isSandboxed: Bool
-    /// The id of a sandboxed app; empty when it is unknown.
+    /// The sandboxed app's id; empty if unknown.
     public let sandboxID: String
-    /// The program of a caller outside sandboxes; nil when it cannot be proven.
+    /// The program of an unsandboxed caller; nil if unverified.
     public let program: AskingProgram?
-    /// The process of the caller; 0 when unknown.
+    /// The caller's pid; 0 if unknown.
     public let pid: UInt32
-    /// On whose behalf the app says that it asks, without quotation marks; empty: nobody's.
+    /// The app that the caller claims to act for, without quotation marks; empty without a claim.
     public let requester: String
-    /// The process of that, as the app says; 0 when unknown.
+    /// The claimed app's pid; 0 if unknown.
     public let requesterPID: UInt32
-    /// Whose passcode it is.
+    /// The name of the user to authenticate.
     public let user: String
-    /// What the app wants to do; never empty.
+    /// The action that the app wants to perform; never empty.
     public let reason: String
-    /// The policy, 1 to 4.
     public let policy: UInt32
-    /// What the prompt asks for first.
     public let stage: Stage
-    /// What the sensors look at: 1 fingerprint, 2 face, 4 iris.
+    /// The sensors' kinds: 1 fingerprint, 2 face, 4 iris.
     public let biometryTypes: [UInt32]
-    /// The sensors that look.
+    /// Names of the sensors that look for a match.
     public let sensors: [String]
-    /// What the sensors look at, each of ``sensors``; 0 for a companion, empty when it is not told.
+    /// The kind of each sensor in ``sensors``; 0 for a companion.
+    ///
+    /// Empty if the service gave no kinds.
     let sensorTypes: [UInt32]
-    /// What sensors ask for in their own words, in the user's language, by their names.
+    /// The sensors' own instructions in the user's language, by sensor name.
     public let instructions: [String: String]
-    /// The cancel button's title; nil is the default.
+    /// The cancel button's title; nil for the default.
     public let cancelTitle: String?
-    /// The fallback button's title; nil is the default, empty means no button.
+    /// The fallback button's title; nil for the default, empty for no button.
     public let fallbackTitle: String?
-    /// Whether a match has to be confirmed.
     public let requiresConfirmation: Bool
-    /// The app's window, as the desktop portals write it; empty when there is none.
+    /// The handle of the app's window in the desktop portals' format; may be empty.
     public let parentWindow: String
-    /// The token that lets the prompt take the focus; empty when there is none.
+    /// The token that lets the prompt take the focus; may be empty.
     public let activationToken: String
 
     /// Decodes the details of a Begin call; unknown keys are ignored.
     ///
-    /// `lookUp` finds the program of a process outside sandboxes, where the agent can prove it.
+    /// `lookUp` returns the program of an unsandboxed process if the agent can verify it.
+    ///
     /// - Throws: InvalidArgs for a wrong type, an unknown stage or an empty reason.
     public init(
         _ details: [String: Variant],
@@ -64,7 +63,7 @@ public struct PromptDetails: Hashable, Sendable {
         let icon = try fields.text("app-icon", limit: 1024) ?? ""
         sandboxID = isSandboxed ? id : ""
         program = isSandboxed ? nil : lookUp(pid)
-        // Only the id of a sandbox proves the name that the service gives.
+        // Only a sandbox id proves the name that the service sends.
         appName = withoutQuotationMarks(sandboxID.isEmpty ? program?.name ?? "" : name)
         appIcon = sandboxID.isEmpty ? program?.icon ?? "" : icon
         let requester = try fields.text("requester", limit: 128) ?? ""
@@ -93,17 +92,17 @@ public struct PromptDetails: Hashable, Sendable {
         self.stage = stage
     }
 
-    /// The types of the sensors at work, each once; 0 is a companion.
+    /// The distinct types of the active sensors; 0 is a companion.
     var types: [UInt32] {
         (biometryTypes + sensorTypes)
             .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// Whether a password is taken from the first moment (L6).
+    /// Whether the prompt takes a password from the start (L6).
     public var takesPasscodeAtOnce: Bool { stage != .biometry || policy == 2 }
 }
 
-/// Typed look-ups in a dictionary from the wire: absent is nil, a wrong type an error.
+/// Typed look-ups in a dictionary of the wire: nil for an absent key, an error for a wrong type.
 struct Fields {
     let values: [String: Variant]
 
@@ -119,7 +118,7 @@ struct Fields {
         try value(key, \.asString).map { plainText($0, limit: limit) }
     }
 
-    /// Each sensor's text in the language that the user prefers, else in English.
+    /// Each sensor's text in the user's preferred language, or in English.
     func instructions(of sensors: [String]) throws(DBusError) -> [String: String] {
         let all = try value("instructions", \.asDictionary) ?? [:]
         var chosen: [String: String] = [:]

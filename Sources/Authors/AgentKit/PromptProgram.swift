@@ -2,12 +2,14 @@ import DBus
 import Glibc
 import ServiceProgram
 
-/// The process of a prompt: `main.swift` is little more than
-/// `PromptProgram(name: "ask", abstract: "…").main { Question() }`.
+/// The process of a prompt agent.
+///
+/// `main.swift` needs little more than `PromptProgram(name: "ask", abstract: "…").main { Question()
+/// }`.
 public struct PromptProgram: Sendable {
     private let program: ServiceProgram
 
-    /// Describes the program, which also takes `--process PID`: whom it serves, in the place of the
+    /// Describes the program, which also takes `--process PID` to serve one process instead of the
     /// session.
     public init(name: String, abstract: String) {
         let process = ProgramOption.value(
@@ -18,8 +20,9 @@ public struct PromptProgram: Sendable {
         program = ServiceProgram(name: name, abstract: abstract, options: [process])
     }
 
-    /// Shows prompts in the view that `make` returns; what it throws becomes one line and exit
-    /// status 1, and so does a service that refuses the registration.
+    /// Shows prompts in the view that `make` returns.
+    ///
+    /// An error of `make`, or a refused registration, prints one line and exits with status 1.
     public func main(
         _ make: @escaping @BusActor @Sendable () async throws -> any PromptView
     ) -> Never {

@@ -4,38 +4,35 @@ import LocalAuthBus
 @_exported public import enum Contract.PromptOutcome
 @_exported public import enum Contract.PromptStage
 
-/// What happens while a prompt is up.
+/// An event in the life of a prompt.
 public enum PromptProgress: Hashable, Sendable {
-    /// The prompt is up.
     case promptShown
-    /// A sensor looks; the type is 0 for a companion, 1 fingerprint, 2 face, 4 iris.
+    /// A sensor looks for a match; `biometryType` is 0 companion, 1 fingerprint, 2 face, 4 iris.
     case sensorReady(sensor: String, biometryType: UInt32)
-    /// Another program has a sensor, which is waited for: its name, or empty.
+    /// Another program uses the sensor, so it waits; `by` names that program, or is empty.
     case sensorBusy(sensor: String, biometryType: UInt32, by: String)
-    /// A sensor gave up: `denied`, `missing` or `failed`.
+    /// A sensor gave up; `cause` is `denied`, `missing` or `failed`.
     case sensorFailed(sensor: String, biometryType: UInt32, cause: String)
-    /// What to do better: one of the contract's hints, or one that is newer than this agent.
+    /// Advice for the user: a hint of the contract, or a hint that is newer than this agent.
     case hint(String)
-    /// A failed attempt, and how many are left.
     case noMatch(attemptsLeft: UInt32)
-    /// The fallback is on offer from now on.
+    /// The user may take the fallback from this point on.
     case fallbackAvailable
-    /// A match waits to be confirmed.
+    /// A match awaits the user's confirmation.
     case confirmationRequired
-    /// The service asks for the password, with the cause; `text` is an administrator's.
+    /// The service asks for the password; `text` is an administrator's message.
     case passcodeRequired(cause: String, text: String = "")
-    /// A wrong passcode, and how many attempts are left.
+    /// A wrong password.
     case passcodeRejected(attemptsLeft: UInt32)
-    /// No passcode is taken for so many seconds, after too many wrong ones; told each second.
+    /// A pause after too many wrong passwords; reported each second.
     case passcodeDelayed(seconds: Int)
-    /// The app's own password is asked for from now on.
+    /// The prompt asks for the app's own password from this point on.
     case applicationPasswordRequired
-    /// The service refused a submission; the prompt itself reports this, not the service.
+    /// The service refused a submission; the prompt reports this itself, not the service.
     case secretRefused
-    /// It was the user.
+    /// The user was authenticated.
     case success
 
-    /// Decodes an event; nil for an unknown kind, or when a detail is missing.
     public init?(kind: String, detail: [String: Variant]) {
         let left = detail["attempts-left"]?.asUInt32
         switch EventKind(rawValue: kind) {

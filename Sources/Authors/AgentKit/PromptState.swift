@@ -1,18 +1,18 @@
 internal import Localization
 
-/// What a prompt shows at one moment: all that is left to a window is to draw it.
+/// The state of a prompt at one moment, complete enough for a window to draw.
 public struct PromptState: Hashable, Sendable {
-    /// A sensor at work.
+    /// An active sensor.
     public struct Sensor: Hashable, Sendable {
-        /// 0 for a companion, 1 fingerprint, 2 face, 4 iris.
+        /// 0 companion, 1 fingerprint, 2 face, 4 iris.
         public let biometryType: UInt32
-        /// Whether it has said that it looks.
+        /// Whether the sensor has reported that it looks for a match.
         public fileprivate(set) var isReady = false
-        /// A sentence while another program has the sensor.
+        /// A sentence while another program uses the sensor.
         fileprivate var isInUse: String?
     }
 
-    /// How things stand; what colours and icons follow.
+    /// The mood that sets colours and icons.
     public enum Mood: Hashable, Sendable {
         case asking
         case failed
@@ -20,50 +20,44 @@ public struct PromptState: Hashable, Sendable {
         case locked
     }
 
-    /// What it was begun with.
     public let details: PromptDetails
-    /// The sensors at work, one for each kind.
+    /// The active sensors, at most one entry a kind.
     public private(set) var sensors: [Sensor]
-    /// The user's choices at this moment; empty where the field or the button alone shows them.
+    /// Instructions for the user; empty where the field or the button is enough.
     public var invitation: String {
         let types = sensors.map(\.biometryType).filter(isAtWork)
         guard !isOver, mood != .recognized, !types.isEmpty || isAtCompanion else { return "" }
         return PromptText.invitation(details, at: types, takesPassword: takesSecret)
     }
-    /// The last event, and the sensors that other programs use.
+    /// The last event, and the sensors in use by other programs.
     public var words: String {
         let others = isOver ? [] : sensors.compactMap(\.isInUse)
         return ((news.isEmpty ? [] : [news]) + others).joined(separator: "\n")
     }
     private(set) var news: String
-    /// What was said of a miss, until something else happens: a hint is said behind it.
+    /// The sentence about the last miss, until the next event; a hint is appended to it.
     private var miss: String?
-    /// How things stand.
     public private(set) var mood = Mood.asking
-    /// Whether there is a place to type a secret.
     public private(set) var showsSecret: Bool
-    /// Whether what is typed there is taken now.
+    /// Whether input is accepted at this moment.
     public private(set) var takesSecret: Bool
     /// Whether the secret is the app's own password.
     public private(set) var asksApplicationPassword: Bool
-    /// The longest secret that is taken, in bytes.
+    /// The maximum length of the secret in bytes.
     public var longestSecret: Int {
         asksApplicationPassword ? SecretLine.longestPassword : SecretLine.longestPasscode
     }
-    /// Whether a secret was sent and its verdict has not come.
+    /// Whether a submitted secret awaits its verdict.
     private var isChecking = false
-    /// Whether the fallback is on offer.
     public private(set) var canFallBack = false
-    /// Whether a match waits to be confirmed.
+    /// Whether a match awaits confirmation.
     public private(set) var canConfirm = false
-    /// Whether it is over.
     public private(set) var isOver = false
-    /// The sensors that gave up.
+    /// Names of the sensors that gave up.
     private var failed: Set<String> = []
-    /// Whether companions alone are asked.
+    /// Whether the prompt waits for companions only.
     private var isAtCompanion: Bool
 
-    /// The first moment of a prompt.
     public init(_ details: PromptDetails) {
         self.details = details
         let types = details.types
@@ -75,14 +69,14 @@ public struct PromptState: Hashable, Sendable {
         asksApplicationPassword = details.stage == .applicationPassword
     }
 
-    /// Something happened.
+    /// Applies one event.
     public mutating func take(_ progress: PromptProgress) {
         guard !isOver else { return }
         let last = miss
         miss = nil
         let sentence = PromptText.sentence(progress)
         switch progress {
-        // The invitation and the picture say these.
+        // The invitation and the picture show these events.
         case .promptShown, .sensorReady, .sensorBusy: break
         default: news = sentence ?? news
         }
@@ -109,10 +103,10 @@ public struct PromptState: Hashable, Sendable {
             mood = .recognized
         case .passcodeRequired(let cause, _):
             let isAskedAnew = Self.asksAnew(cause)
-            // These causes are about the password alone: sensors look on.
+            // These causes concern the password alone, so the sensors keep looking.
             if !isAskedAnew { (sensors, isAtCompanion) = ([], false) }
             mood = .asking
-            // A password that is being checked still gets its verdict.
+            // A password under check still gets its verdict.
             guard isAskedAnew || asksApplicationPassword || !isChecking else { break }
             ask(forApplicationPassword: false)
         case .passcodeRejected(let left):
@@ -136,19 +130,18 @@ public struct PromptState: Hashable, Sendable {
         }
     }
 
-    /// A secret was sent, or could not be.
+    /// Records that a secret was sent; false means that sending failed.
     public mutating func submitted(_ isSent: Bool) {
         guard isSent else { return take(.secretRefused) }
         (mood, takesSecret, isChecking) = (.asking, false, true)
         news = localized("Checking …")
     }
 
-    /// The match was confirmed, or the fallback taken; each once.
+    /// Withdraws both offers after the user confirmed or took the fallback.
     public mutating func answered() {
         (canConfirm, canFallBack) = (false, false)
     }
 
-    /// It is over.
     public mutating func end(_ outcome: PromptOutcome) {
         isOver = true
         takesSecret = false
@@ -162,13 +155,12 @@ public struct PromptState: Hashable, Sendable {
             }
     }
 
-    /// Whether a cause of `passcode-required` asks for another password, as the last one got no
-    /// verdict.
+    /// Whether this cause of `passcode-required` asks for a fresh password because the last
+    /// password got no verdict.
     static func asksAnew(_ cause: String) -> Bool {
         ["verifier-failed", "delay-over"].contains(cause)
     }
 
-    /// Whether a sensor of this type has not failed.
     private func isAtWork(_ type: UInt32) -> Bool {
         let names = zip(details.sensors, details.sensorTypes).filter { $1 == type }.map(\.0)
         return names.isEmpty ? failed.isEmpty : !failed.isSuperset(of: names)

@@ -1,15 +1,17 @@
 public import DBus
 
-/// What shows prompts: a terminal, a window, a test.
+/// Displays prompts: a terminal, a window or a test.
 ///
-/// All three are called on the bus loop and must return soon; a view with a loop of its own passes
-/// them on. The service shows one prompt at a time, but may begin one before it has ended another.
+/// All methods are called on the bus loop and must return soon. A view with its own loop forwards
+/// them. The service shows one prompt at a time, but may begin the next prompt before it ends the
+/// last.
 @BusActor public protocol PromptView: AnyObject {
     /// Shows a prompt.
-    /// - Throws: why it can't; the evaluation then ends with SystemCancel.
+    ///
+    /// - Throws: An error if the view cannot show the prompt; the evaluation then ends with
+    ///   SystemCancel.
     func begin(_ prompt: Prompt) throws(DBusError)
-    /// Something happened.
     func update(_ prompt: Prompt, _ progress: PromptProgress)
-    /// The prompt is over: take it down. Comes once for each that was begun.
+    /// Takes the prompt down; called once for each begun prompt.
     func end(_ prompt: Prompt, _ outcome: PromptOutcome)
 }

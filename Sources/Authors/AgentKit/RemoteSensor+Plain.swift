@@ -1,9 +1,9 @@
 package import LocalAuthClient
 internal import Localization
 
-/// A sensor as people see it.
+/// Texts of a sensor for display.
 extension RemoteSensor {
-    /// Without control characters: the texts come from another program and go to people.
+    /// A copy without control characters, because the texts come from another program.
     package var plain: RemoteSensor {
         var plain = self
         plain.name = plainText(name, limit: 64)
@@ -13,7 +13,7 @@ extension RemoteSensor {
         return plain
     }
 
-    /// Whether it can be used, or why not.
+    /// "ready", or the cause of the unavailability, in the user's language.
     package var stateTitle: String {
         isAvailable ? localized("ready") : unavailabilityTitle(unavailability)
     }

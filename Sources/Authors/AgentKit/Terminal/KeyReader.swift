@@ -1,16 +1,12 @@
-/// Turns the bytes of a terminal into keys, one at a time, so that cursor keys and other escape
-/// sequences never end up in a passcode.
+/// Decodes terminal input into keys, so that cursor keys and escape sequences never become part of
+/// a password.
 struct KeyReader {
     enum Key: Equatable {
-        /// One byte of a character.
+        /// A byte of a character.
         case byte(UInt8)
-        /// Backspace.
         case erase
-        /// ^U.
         case eraseAll
-        /// Enter.
         case enter
-        /// ^C, ^D or ^\.
         case cancel
     }
 
@@ -35,7 +31,7 @@ struct KeyReader {
         case .plain:
             break
         case .escaped:
-            // "[" and "O" begin a sequence; anything else is the Alt key, which is ignored.
+            // "[" and "O" begin a sequence. Any other byte is an Alt combination, which is ignored.
             state = byte == 0x5B || byte == 0x4F ? .sequence : .plain
         case .sequence:
             if (0x40...0x7E).contains(byte) { state = .plain }

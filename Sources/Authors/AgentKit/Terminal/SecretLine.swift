@@ -3,27 +3,29 @@ public import DBus
 import Glibc
 import Sealing
 
-/// A line that is being typed and must not leave this memory: pages that are never swapped, never
-/// in a core dump, not inherited by a forked child, and wiped whenever the line ends.
+/// A typed line in protected memory.
+///
+/// The pages are never swapped, dumped or inherited by a fork, and are wiped whenever the line
+/// ends.
 public struct SecretLine: ~Copyable {
-    /// The longest password of a login, in bytes: PAM takes no longer one.
+    /// The longest login password in bytes, which is PAM's limit.
     public static let longestPasscode = 511
-    /// The longest password of an item, in bytes: sealed, it has 64 KiB (contract 5.2).
+    /// The longest item password in bytes; sealed, it fills 64 KiB (contract 5.2).
     public static let longestPassword = 65_488
     private static let inputCapacity = 256
     private static let size = 17 * 4096
 
-    /// The longest line that is taken, in bytes; at most ``longestPassword``.
+    /// The maximum length in bytes; at most ``longestPassword``.
     public var limit = longestPasscode
-    /// How many bytes were typed.
+    /// The number of bytes typed.
     public private(set) var count = 0
-    // Wiping and locking need memory that the language never copies; private to this type.
+    // SAFETY: Wiping and locking need memory that Swift never copies. The pointer is private, and
+    // `deinit` unmaps it.
     private let page: UnsafeMutableRawPointer
 
-    /// An empty line.
+    /// Maps the memory for an empty line, and makes the process untraceable and undumpable.
     ///
-    /// The process can't be traced or dumped by others from now on.
-    /// - Throws: Failed when the memory can't be protected.
+    /// - Throws: Failed if the memory cannot be protected.
     public init() throws(DBusError) {
         guard forbid_tracing() == 0 else {
             throw DBusError(.failed, "This process can't be protected from being traced.")
@@ -51,15 +53,14 @@ public struct SecretLine: ~Copyable {
         munmap(page, Self.size)
     }
 
-    /// Whether nothing was typed.
     public var isEmpty: Bool { count == 0 }
 
-    /// The bytes with a zero after them, as C reads them; it lives as long as the line.
+    /// The bytes with a terminating zero; valid as long as the line.
     public var cString: UnsafePointer<CChar> {
         UnsafePointer(page.assumingMemoryBound(to: CChar.self))
     }
 
-    /// Puts bytes in between; false when they don't all fit.
+    /// Inserts bytes; returns false if they do not all fit.
     public mutating func insert(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         guard (0...count).contains(offset), bytes.count <= limit - count else { return false }
         let place = page + offset
@@ -69,7 +70,7 @@ public struct SecretLine: ~Copyable {
         return true
     }
 
-    /// Takes bytes out of it, and leaves nothing of them behind.
+    /// Removes bytes and zeroes the space that they leave.
     public mutating func remove(_ range: Range<Int>) {
         let range = range.clamped(to: 0..<count)
         memmove(page + range.lowerBound, page + range.upperBound, count - range.upperBound)
@@ -77,7 +78,7 @@ public struct SecretLine: ~Copyable {
         explicit_bzero(page + count, range.count)
     }
 
-    /// Adds one byte; false when the line is full.
+    /// Appends one byte; returns false if the line is full.
     mutating func append(_ byte: UInt8) -> Bool {
         guard count < limit else { return false }
         page.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
@@ -85,7 +86,7 @@ public struct SecretLine: ~Copyable {
         return true
     }
 
-    /// Takes the last character away, with all its bytes in UTF-8.
+    /// Removes the last character with all its UTF-8 bytes.
     mutating func eraseCharacter() {
         var isContinuation = true
         while count > 0, isContinuation {
@@ -96,26 +97,25 @@ public struct SecretLine: ~Copyable {
         }
     }
 
-    /// Overwrites everything that was typed.
     public mutating func wipe() {
         explicit_bzero(page, count)
         count = 0
     }
 
-    /// A copy of the line, which is wiped as well.
+    /// A copy of the line in memory that is also wiped.
     var secret: SecretBytes { withBytes { SecretBytes($0.withUnsafeBytes { Array($0) }) } }
 
-    /// What was typed, where it lies.
+    /// Passes the typed bytes to `body` without a copy.
     public func withBytes<T, E: Error>(_ body: (RawSpan) throws(E) -> T) throws(E) -> T {
-        // The span ends with the call and can't be kept.
+        // SAFETY: The span ends with the call and cannot escape.
         try body(UnsafeRawBufferPointer(start: page, count: count).bytes)
     }
 
-    /// Reads the available bytes of a descriptor directly into the page, and hands them out one by
-    /// one.
-    /// - Returns: what read(2) said.
+    /// Reads available bytes of a descriptor directly into the page, and passes each to `each`.
+    ///
+    /// - Returns: The result of read(2).
     mutating func read(from descriptor: Int32, _ each: (inout SecretLine, UInt8) -> Bool) -> Int {
-        // Behind the longest line and its zero.
+        // The input buffer lies behind the longest line and its zero.
         let input = page + Self.longestPassword + 1
         let size = Glibc.read(descriptor, input, Self.inputCapacity)
         for offset in 0..<max(0, size) {

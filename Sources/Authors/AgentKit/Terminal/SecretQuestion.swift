@@ -2,9 +2,9 @@ public import DBus
 import Glibc
 public import Sealing
 
-/// Asks for a secret on a terminal.
+/// Asks for a secret on a terminal without echo.
 ///
-/// Nothing that is typed is shown. Enter ends the line, ^C cancels.
+/// Enter ends the line, ^C cancels.
 @BusActor public final class SecretQuestion {
     private let terminal: Terminal
     private let answer: AsyncStream<SecretBytes?>.Continuation
@@ -25,10 +25,10 @@ public import Sealing
     /// Asks for a line of at most 1024 bytes.
     ///
     /// - Parameters:
-    ///   - label: what stands before the cursor, plain text.
-    ///   - path: the terminal.
-    /// - Returns: the bytes of the line; nil when the person canceled or the terminal is gone.
-    /// - Throws: Failed when there is no terminal that can be used.
+    ///   - label: the text before the cursor; plain text.
+    ///   - path: the terminal's device file.
+    /// - Returns: The bytes of the line; nil if the user canceled or the terminal is gone.
+    /// - Throws: Failed without a usable terminal.
     public static func ask(
         _ label: String,
         path: String = "/dev/tty"

@@ -4,16 +4,17 @@ import Glibc
 import Localization
 import Synchronization
 
-/// The controlling terminal while a prompt uses it: nothing typed is shown, and the terminal is
-/// restored however the process ends.
+/// The controlling terminal of a prompt, without echo; its settings are restored however the
+/// process ends.
 @BusActor final class Terminal {
     let descriptor: Int32
 
-    /// Opens a terminal without changing anything.
+    /// Opens a terminal without changing its settings.
     ///
-    /// It is opened anew so that the non-blocking flag affects no other process: a terminal that is
-    /// stopped or slow must not block the loop.
-    /// - Throws: Failed when there is none.
+    /// A fresh open keeps the non-blocking flag private to this process. Non-blocking writes keep a
+    /// stopped or slow terminal from blocking the loop.
+    ///
+    /// - Throws: Failed without a terminal.
     init(path: String) throws(DBusError) {
         descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -30,8 +31,9 @@ import Synchronization
         close(descriptor)
     }
 
-    /// Brings this process to the front, drops what was typed before and stops the echo.
-    /// - Throws: Failed when the shell is using the terminal, or it is gone.
+    /// Brings this process to the foreground, drops earlier input and stops the echo.
+    ///
+    /// - Throws: Failed if the shell uses the terminal, or the terminal is gone.
     func take() throws(DBusError) {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else {
@@ -52,27 +54,27 @@ import Synchronization
         }
     }
 
-    /// Restores everything; a second call does nothing.
+    /// Restores the settings; a second call does nothing.
     func restore() {
         restoreTerminal(of: descriptor)
     }
 
-    /// Drops what was typed and not read yet: it was not meant as the answer to the next question.
+    /// Drops unread input, because it does not answer the next prompt.
     func dropInput() {
         withoutStopping { tcflush(descriptor, TCIFLUSH) }
     }
 
-    /// A text in lines of the terminal's width.
+    /// Wraps a text to the terminal's width.
     func wrapped(_ text: String) -> String {
         Localization.wrapped(text, to: terminalWidth(of: descriptor) ?? .max)
     }
 
-    /// As much of a text as one line has room for.
+    /// Returns as much of a text as fits on one line.
     func row(_ text: String) -> String {
         String(wrapped(text).prefix { $0 != "\n" })
     }
 
-    /// Writes a text; what a stopped terminal doesn't take is lost.
+    /// Writes a text; output that a stopped terminal refuses is lost.
     func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
@@ -81,18 +83,18 @@ import Synchronization
     }
 }
 
-/// How many columns a terminal has; nil for what is none, or doesn't say.
+/// The number of columns of a terminal; nil without a terminal or a known width.
 package func terminalWidth(of descriptor: Int32) -> Int? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
 }
 
-/// The terminal's settings from before; a process has only one terminal.
+/// The terminal's original settings; a process has only one terminal.
 private struct Saved {
     let descriptor: Int32
     var settings: termios
-    /// Which group was in front; 0 when it was this process's own.
+    /// The original foreground process group; 0 if it was this process's own.
     let front: pid_t
 
     init(_ descriptor: Int32, _ settings: termios, _ front: pid_t) {
@@ -104,8 +106,7 @@ private struct Saved {
 
 private let onExitRestore = Mutex<Saved?>(nil)
 
-/// Registers, once, the last resort: restoring the terminal when anything calls exit(3), or
-/// quick_exit(3) as services do.
+/// Registers, once, a last resort that restores the terminal on exit(3) and quick_exit(3).
 private let exitRegistrations: [Int32] = [
     atexit { restoreTerminal(of: nil) }, at_quick_exit { restoreTerminal(of: nil) },
 ]
@@ -114,7 +115,7 @@ private func registerExit() {
     _ = exitRegistrations
 }
 
-/// Restores the saved terminal; when a descriptor is given, only if it is that one.
+/// Restores the saved terminal; a given descriptor must match it.
 private func restoreTerminal(of descriptor: Int32?) {
     let taken = onExitRestore.withLock { saved -> Saved? in
         guard let found = saved, descriptor == nil || found.descriptor == descriptor else {
@@ -125,7 +126,7 @@ private func restoreTerminal(of descriptor: Int32?) {
     }
     guard var taken else { return }
     withoutStopping {
-        // Flushing drops what was typed too late: the shell must not take it as a command.
+        // Flush input that was typed too late: the shell must not run it as a command.
         tcsetattr(taken.descriptor, TCSAFLUSH, &taken.settings)
         if taken.front > 0, tcgetpgrp(taken.descriptor) == getpgrp() {
             tcsetpgrp(taken.descriptor, taken.front)
@@ -133,7 +134,7 @@ private func restoreTerminal(of descriptor: Int32?) {
     }
 }
 
-/// Changing a terminal from the background would stop the process otherwise.
+/// Blocks SIGTTOU, because changing a terminal from the background stops the process.
 private func withoutStopping(_ body: () -> Void) {
     var blocked = sigset_t()
     var before = sigset_t()

@@ -2,17 +2,17 @@ public import DBus
 import Glibc
 internal import Localization
 
-/// Shows prompts on a terminal, one at a time and in their order.
+/// Shows prompts on a terminal, one at a time, in order.
 ///
-/// Nothing that is typed is echoed. Enter sends the passcode; with nothing typed it confirms, or
-/// takes the fallback, whichever is on offer. ^C cancels. Keys are ignored while nothing is asked.
+/// Input is not echoed. Enter sends the password; an empty line confirms or takes the fallback,
+/// whichever is on offer. ^C cancels. Keys are ignored while no input is asked for.
 @BusActor public final class TerminalPrompt: PromptView {
     private final class Shown {
         let prompt: Prompt
         let terminal: Terminal
         var state: PromptState
         var line: SecretLine
-        /// Whether what is typed is the other half of a line that was wiped.
+        /// Whether the next input is the rest of a line that was wiped.
         var dropsLine = false
         var keys = KeyReader()
         var source: EventSource?
@@ -34,19 +34,19 @@ internal import Localization
     private var shown: Shown?
     private var waiting: [(prompt: Prompt, state: PromptState)] = []
 
-    /// A view on one terminal, which is opened for each prompt and closed after it.
+    /// Creates a view that opens the terminal for each prompt and closes it afterwards.
     public init(path: String = "/dev/tty") {
         self.path = path
     }
 
-    /// Whether there is a terminal to ask on.
+    /// Whether the terminal can be opened.
     public var isUsable: Bool { (try? Terminal(path: path)) != nil }
 
-    /// Whether a prompt is up.
     public var isShowing: Bool { shown != nil }
 
-    /// Shows a prompt, or has it wait for those before it.
-    /// - Throws: Failed when there is no usable terminal.
+    /// Shows a prompt, or queues it behind earlier prompts.
+    ///
+    /// - Throws: Failed without a usable terminal.
     public func begin(_ prompt: Prompt) throws(DBusError) {
         let state = PromptState(prompt.details)
         guard shown == nil else { return waiting.append((prompt, state)) }
@@ -75,7 +75,7 @@ internal import Localization
         ask(shown)
     }
 
-    /// Says what happened and what is on offer now, or keeps it for a prompt that waits.
+    /// Prints the event and the choices, or records the event for a queued prompt.
     public func update(_ prompt: Prompt, _ progress: PromptProgress) {
         if let index = waiting.firstIndex(where: { $0.prompt === prompt }) {
             waiting[index].state.take(progress)
@@ -86,9 +86,9 @@ internal import Localization
         if progress.asksForKeys, !old.takesSecret { shown.terminal.dropInput() }
         let asksOther = shown.state.asksApplicationPassword != old.asksApplicationPassword
         if asksOther || (shown.state.canConfirm && !old.canConfirm) {
-            // Its other half may still be typed.
+            // The user may still be typing the rest of the line.
             shown.dropsLine = shown.state.canConfirm && !shown.line.isEmpty
-            // What was begun is not sent: not as another secret, nor by the Enter that confirms.
+            // A half-typed line must not become another secret, nor the Enter that confirms.
             shown.terminal.dropInput()
             shown.line.wipe()
         }
@@ -99,7 +99,7 @@ internal import Localization
         let instructions = prompt.details.instructions
         if let sentence = PromptText.sentence(progress, instructions: instructions) {
             if case .passcodeDelayed = progress {
-                // In the place of the second before.
+                // Overwrite the countdown of the second before.
                 shown.terminal.write("\r\u{1B}[K" + shown.terminal.row(sentence))
             } else {
                 say(shown, sentence)
@@ -108,14 +108,14 @@ internal import Localization
         ask(shown)
     }
 
-    /// Gives the terminal back, or to the next prompt.
+    /// Returns the terminal to the shell, or shows the next prompt.
     public func end(_ prompt: Prompt, _ outcome: PromptOutcome) {
         waiting.removeAll { $0.prompt === prompt }
         guard shown?.prompt === prompt else { return }
         takeDown(PromptText.sentence(outcome))
     }
 
-    /// Cancels everything and gives the terminal back; before the process ends.
+    /// Cancels all prompts and restores the terminal before the process ends.
     public func abort() {
         for (prompt, _) in waiting { prompt.cancel() }
         waiting = []
@@ -174,7 +174,7 @@ internal import Localization
             return !isCanceled
         }
         let isGone = size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)
-        // Without a terminal those that wait can't be shown either.
+        // Without a terminal, queued prompts cannot be shown either.
         if isGone { abort() } else if isCanceled { cancel() }
     }
 
@@ -210,7 +210,7 @@ internal import Localization
             }
             isSent = true
         } catch {
-            // Why is for logs; the person can only type it again.
+            // The error is of use only in logs; the user can only type the secret anew.
         }
         line.wipe()
         shown.state.submitted(isSent)
@@ -220,7 +220,7 @@ internal import Localization
 }
 
 extension PromptProgress {
-    /// Whether keys mean something else from now on.
+    /// Whether keys change their meaning with this event.
     fileprivate var asksForKeys: Bool {
         switch self {
         case .fallbackAvailable, .confirmationRequired, .passcodeRequired, .passcodeRejected,

@@ -1,10 +1,10 @@
 internal import Localization
 
-/// What a sensor has a person do, in its own words; nil: it has none.
+/// A sensor's own instructions for the user; nil without any.
 ///
-/// They are those in the user's language, else in English, else in the first of its languages.
-/// Nobody vouches for a sensor's words, so they are shown in quotation marks; without such marks
-/// of their own, they can't end the quotation.
+/// Chooses the user's language, then English, then the first language available. A sensor's text is
+/// unverified and therefore shown in quotation marks. Removing its own marks keeps it from ending
+/// the quotation.
 func ownWords(_ texts: [String: String]) -> String? {
     let words = preferredLanguages().lazy.compactMap { texts[$0] }
     guard let text = words.first ?? texts.min(by: { $0.key < $1.key })?.value else { return nil }
@@ -12,9 +12,9 @@ func ownWords(_ texts: [String: String]) -> String? {
     return quoted.contains { $0 != " " } ? quoted : nil
 }
 
-/// A text that can't end the quotation that it is shown in.
+/// Replaces quotation marks, so that the text cannot end a quotation around it.
 func withoutQuotationMarks(_ text: String) -> String {
-    // A mark with an accent is another character, and looks the same.
+    // Compare scalars: a mark with a combining accent is another character, but looks alike.
     var quoted = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
         quoted.append(quotationMarks.contains(scalar) ? "'" : scalar)

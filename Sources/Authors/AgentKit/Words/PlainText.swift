@@ -1,7 +1,7 @@
-/// The text without anything that could move the cursor, change its direction or fake a line.
+/// Strips everything that could move the cursor, change the text direction or fake a line.
 ///
-/// Control characters and line separators become spaces, bidirectional controls vanish; what is
-/// left is cut after `limit` Unicode scalars (a character can hide any number of them).
+/// Control characters and line separators become spaces, bidirectional controls vanish. The result
+/// is cut after `limit` Unicode scalars, because one character can hide any number of scalars.
 public func plainText(_ text: String, limit: Int) -> String {
     var plain = String.UnicodeScalarView()
     var count = 0

@@ -1,12 +1,10 @@
 import Contract
 internal import Localization
 
-/// Every sentence that a prompt shows, in one place and in the user's language.
+/// All sentences of a prompt, in the user's language.
 public enum PromptText {
-    /// The heading of every prompt.
     public static var heading: String { localized("Authentication Required") }
 
-    /// The caller and its request.
     public static func question(_ details: PromptDetails) -> String {
         let reason = translation(of: details.reason, like: reasons)
         let caller = caller(details)
@@ -30,14 +28,14 @@ public enum PromptText {
             : localized("“%1$s”", details.appName)
     }
 
-    /// The service's own reasons; the reasons of apps come in the language of the app.
+    /// The service's own reasons; an app's reason stays in the app's language.
     private static let reasons = [
         marked("add a fingerprint, a face or a key to %1$s"),
         marked("remove a fingerprint, a face or a key from %1$s"),
         marked("remove everything of yours from %1$s"),
     ]
 
-    /// The name to stand alone, or words for a caller without a proved name (L33).
+    /// The caller's name, or a description of a caller without a verified name (L33).
     public static func appTitle(_ details: PromptDetails) -> String {
         guard details.appName.isEmpty else {
             return details.appName.count > 64 ? details.appName.prefix(63) + "…" : details.appName
@@ -46,7 +44,6 @@ public enum PromptText {
             ? localized("A sandboxed app") : localized("A program that hides what it is")
     }
 
-    /// The name of a kind of sensor.
     public static func sensorName(_ type: UInt32) -> String {
         switch type {
         case 1: localized("Fingerprint sensor")
@@ -56,7 +53,7 @@ public enum PromptText {
         }
     }
 
-    /// The program or sandboxed app of the caller, without its name.
+    /// The caller's program or sandboxed app, without its name.
     public static func origin(_ details: PromptDetails) -> String {
         let pid = "\(details.pid)"
         if details.isSandboxed {
@@ -68,7 +65,7 @@ public enum PromptText {
             ?? localized("Process %1$s does not show which program it runs.", pid)
     }
 
-    /// A sentence about the app that the caller claims to ask for; nil: none.
+    /// A sentence about the app that the caller claims to act for; nil without a claim.
     public static func claim(_ details: PromptDetails) -> String? {
         guard !details.requester.isEmpty else { return nil }
         return details.requesterPID == 0
@@ -80,7 +77,7 @@ public enum PromptText {
             )
     }
 
-    /// Further facts about the caller, a line each.
+    /// Further facts about the caller, one a line.
     public static func facts(_ details: PromptDetails) -> [String] {
         var lines = [localized("Process: %1$s", "\(details.pid)")]
         guard let program = details.program else { return lines }
@@ -92,7 +89,7 @@ public enum PromptText {
         return lines
     }
 
-    /// The user's choices at first.
+    /// The instructions at the start of a prompt.
     public static func invitation(_ details: PromptDetails) -> String {
         switch details.stage {
         case .passcode: localized("Enter your password.")
@@ -106,7 +103,7 @@ public enum PromptText {
         }
     }
 
-    /// The user's choices at sensors of these types, with a line for each sensor's own words.
+    /// The instructions for sensors of these types, with a line for each sensor's own text.
     static func invitation(
         _ details: PromptDetails,
         at types: [UInt32],
@@ -117,7 +114,7 @@ public enum PromptText {
             (type == 0 || types.contains(type)) && details.instructions[sensor] != nil
         }
         var lines = own.map { localized("%1$s: “%2$s”", $0.0, details.instructions[$0.0] ?? "") }
-        // Types that only sensors with their own words have need no sentence.
+        // Skip types whose sensors all bring their own text.
         let plain = types.filter { type in
             let others = sensors.filter { $0.1 == type && details.instructions[$0.0] == nil }
             return !others.isEmpty || !own.contains { $0.1 == type }
@@ -130,7 +127,7 @@ public enum PromptText {
         return lines.joined(separator: "\n")
     }
 
-    /// An empty set stands for companions alone.
+    /// An empty set stands for companions only.
     private static func way(_ types: Set<UInt32>, _ takesPassword: Bool) -> String {
         switch types {
         case [], [0]:
@@ -166,7 +163,7 @@ public enum PromptText {
         }
     }
 
-    /// The label before the typed passcode.
+    /// The label before the password field.
     public static func passcodeLabel(
         _ details: PromptDetails,
         asksApplicationPassword: Bool
@@ -182,12 +179,12 @@ public enum PromptText {
         return label + " "
     }
 
-    /// A sentence about the last event; nil for an event without words.
+    /// A sentence about an event; nil for an event without text.
     public static func sentence(_ progress: PromptProgress) -> String? {
         sentence(progress, instructions: [:])
     }
 
-    /// The same, with the sensors' own words of ``PromptDetails``.
+    /// A sentence about an event, with the sensors' own instructions of ``PromptDetails``.
     public static func sentence(
         _ progress: PromptProgress,
         instructions: [String: String]
@@ -212,7 +209,6 @@ public enum PromptText {
         }
     }
 
-    /// A sentence about the end of a prompt.
     public static func sentence(_ outcome: PromptOutcome) -> String {
         switch outcome {
         case .success: localized("Done.")
@@ -225,7 +221,6 @@ public enum PromptText {
         }
     }
 
-    /// Advice for a hint.
     public static func advice(_ hint: String) -> String {
         switch SensorHint(rawValue: hint) {
         case .moveCloser: localized("Move closer.")
@@ -246,7 +241,7 @@ public enum PromptText {
         }
     }
 
-    /// The sentence for a cause: no word from outside, but for the quotation of an administrator.
+    /// The sentence for a cause; the only foreign text in it is an administrator's, quoted.
     private static func required(_ cause: String, _ text: String) -> String {
         switch PasscodeCauseWord(rawValue: cause) {
         case .attempts, .lockout:
@@ -267,7 +262,6 @@ public enum PromptText {
         }
     }
 
-    /// The instruction for one stage of an enrolment.
     static func turn(_ type: UInt32, _ ownWords: String?, _ stage: Int, of stages: Int) -> String {
         let (stage, stages) = ("\(stage)", "\(stages)")
         if let ownWords { return localized("“%1$s” (%2$s of %3$s).", ownWords, stage, stages) }
@@ -292,7 +286,7 @@ public enum PromptText {
         }
     }
 
-    /// Which sensor gave up; `localauthctl doctor` has the rest.
+    /// The sentence for a sensor that gave up; `localauthctl doctor` shows the details.
     private static func failed(_ sensor: String, _ type: UInt32, _ cause: String) -> String {
         switch (BiometryType(rawValue: type), SensorFailure.Cause(rawValue: cause)) {
         case (.fingerprint, .denied): localized("The fingerprint reader may not be used.")
@@ -307,7 +301,7 @@ public enum PromptText {
         }
     }
 
-    /// Which sensor another program has.
+    /// The sentence for a sensor that another program uses.
     private static func busy(_ sensor: String, _ type: UInt32, _ program: String) -> String {
         switch (BiometryType(rawValue: type), program.isEmpty) {
         case (.fingerprint, true):
@@ -320,7 +314,7 @@ public enum PromptText {
         }
     }
 
-    /// Minutes, rounded up, while there are many seconds.
+    /// Gives long delays in minutes, rounded up.
     private static func delayed(_ seconds: Int) -> String {
         seconds < 120
             ? localizedCount(

@@ -3,11 +3,11 @@ package import LocalAuthBus
 package import LocalAuthClient
 internal import Localization
 
-// Words of the bus, translated; words that this version doesn't know are shown unchanged.
+// Translations of words from the bus; words unknown to this version stay unchanged.
 
-/// A sentence of the service in the user's language; an unknown one stays as it is.
+/// A sentence of the service in the user's language; an unknown sentence stays unchanged.
 ///
-/// The service answers in English, which its logs need.
+/// The service answers in English, for the sake of its logs.
 package func serviceText(_ sentence: String) -> String {
     translation(of: sentence, like: servicePatterns)
 }
@@ -23,7 +23,6 @@ package func biometryTitle(_ type: UInt32) -> String {
     }
 }
 
-/// How much a sensor is trusted with.
 package func strengthTitle(_ strength: String) -> String {
     switch Strength(rawValue: strength) {
     case .strong: localized("strong")
@@ -33,7 +32,7 @@ package func strengthTitle(_ strength: String) -> String {
     }
 }
 
-/// By what an evaluation was granted.
+/// The mechanism that granted an evaluation.
 package func mechanismTitle(_ mechanism: String) -> String {
     switch Mechanism(rawValue: mechanism) {
     case .biometry: localized("biometry")
@@ -45,7 +44,6 @@ package func mechanismTitle(_ mechanism: String) -> String {
     }
 }
 
-/// Why a sensor can't be used.
 package func unavailabilityTitle(_ word: String) -> String {
     switch Unavailability(rawValue: word) {
     case .noHardware: localized("no device")
@@ -61,7 +59,7 @@ package func unavailabilityTitle(_ word: String) -> String {
     }
 }
 
-/// How an evaluation was granted, as one sentence.
+/// A sentence about the mechanism and sensor that granted an evaluation.
 package func grantedSentence(_ result: [String: Variant]) -> String {
     let text = { (key: String) in plainText(result[key]?.asString ?? "", limit: 64) }
     let parts = [text("sensor"), strengthTitle(text("strength"))].filter { !$0.isEmpty }
@@ -71,13 +69,13 @@ package func grantedSentence(_ result: [String: Variant]) -> String {
         : localized("Yes: %1$s (%2$s).", title, parts.joined(separator: ", "))
 }
 
-/// What each sensor has a person do, in its own words; those that have none are not in it.
+/// The sensors' own instructions by name; sensors without instructions are left out.
 package func instructions(of sensors: [RemoteSensor]) -> [String: String] {
     let own = sensors.map { ($0.name, ownWords($0.instructions)) }
     return Dictionary(own) { first, _ in first }.compactMapValues(\.self)
 }
 
-/// What a sensor says while it learns; nil when there is nothing to say.
+/// A sentence about an event during enrolment; nil for an event without text.
 package func enrollingSentence(
     _ event: StreamEvent,
     of sensor: RemoteSensor
