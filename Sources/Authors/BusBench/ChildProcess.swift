@@ -6,34 +6,30 @@ import Synchronization
 
 /// A process that a test started.
 ///
-/// It is killed, by its pid, when nobody holds it any more. Until then the kernel keeps its pid, so
-/// that a signal never reaches another process.
+/// Releasing the last reference kills the process by its pid. Until then it stays unreaped, so the
+/// kernel cannot reuse the pid and a signal never reaches another process.
 ///
-/// Not Foundation's `Process`: its pipes are inherited by whatever another test starts at the same
-/// moment, so that their end is seen only when that program has ended as well.
+/// Foundation's `Process` is no substitute: its pipes leak into programs that other tests start at
+/// that moment. Their end of file is then seen only when those programs exit as well.
 public final class ChildProcess: Sendable {
-    /// How a program ended, and what it wrote.
     public struct Ended: Sendable {
-        /// The exit status, or 128 and the signal that ended it.
+        /// The exit status, or 128 plus the signal number.
         public let status: Int32
-        /// What it wrote to standard output.
         public let bytes: [UInt8]
-        /// What it wrote to standard error.
         public let errors: String
 
-        /// What it wrote to standard output, as text.
+        /// The standard output as text.
         public var output: String { String(decoding: bytes, as: UTF8.self) }
     }
 
-    /// Its process id.
     public let pid: Int32
     private let name: String
     private let files: (output: UnnamedFile, errors: UnnamedFile)
-    /// Our end of the stream that it reads and writes lines on.
+    /// The test's end of the stream that carries the program's input and output.
     private let stream: OwnedDescriptor?
     private let received = Mutex<[UInt8]>([])
 
-    /// The folder of the test's own executable, which is where programs are built.
+    /// The folder of the test executable, which also holds the built programs.
     public static let folder: String = {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &path, path.count)
@@ -41,19 +37,19 @@ public final class ChildProcess: Sendable {
         return text.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
     }()
 
-    /// Starts a program; a name without `/` is looked for in ``folder``.
+    /// Starts a program; a name without `/` is looked up in ``folder``.
     ///
     /// - Parameters:
     ///   - words: The program and its arguments.
-    ///   - environment: Variables beside the test's own; texts are English unless they say more.
-    ///   - input: What stands on its standard input.
-    ///   - hasStream: Its standard input and output are one stream of lines: see ``line(within:)``,
-    ///     ``tell(_:)`` and ``closeInput()``.
-    ///   - mergesErrors: Its standard error goes where its standard output goes.
-    ///   - descriptor: What it finds as number 3.
+    ///   - environment: Variables added to the test's own; texts are English by default.
+    ///   - input: The content of standard input.
+    ///   - hasStream: Connects standard input and output to a stream of lines: see
+    ///     ``line(within:)``, ``tell(_:)`` and ``closeInput()``.
+    ///   - mergesErrors: Sends standard error to standard output.
+    ///   - descriptor: Becomes descriptor 3 of the program.
     ///   - terminal: Becomes its controlling terminal, input and output.
-    ///   - hasSession: It gets a session of its own, and with it no controlling terminal.
-    /// - Throws: When it can't be started.
+    ///   - hasSession: Starts the program in a new session without a controlling terminal.
+    /// - Throws: If the program cannot be started.
     public init(
         _ words: [String],
         environment: [String: String] = [:],
@@ -100,8 +96,8 @@ public final class ChildProcess: Sendable {
         _ actions: inout posix_spawn_file_actions_t,
         _ hasSession: Bool
     ) throws(TestFailure) -> pid_t {
-        // The threads of the test block signals, and whoever started it in the background may have
-        // it ignore Ctrl-C; a program must inherit neither.
+        // A program must inherit neither the signal mask of the test's threads nor an ignored
+        // SIGINT, which a background shell sets.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -115,7 +111,7 @@ public final class ChildProcess: Sendable {
         let session: Int16 = hasSession ? 0x80 : 0
         let flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF) | session
         posix_spawnattr_setflags(&attributes, flags)
-        // The lists that C wants: ended by a null, freed below.
+        // SAFETY: C wants null-terminated lists; the strings live until `defer` frees them.
         var arguments = words.map { strdup($0) } + [nil]
         var environment = variables.map { strdup($0) } + [nil]
         defer { for text in arguments + environment { free(text) } }
@@ -138,32 +134,31 @@ public final class ChildProcess: Sendable {
         waitpid(pid, nil, 0)
     }
 
-    // MARK: Its end
+    // MARK: Exit
 
-    /// Whether it has not ended yet.
     public var isRunning: Bool { ending(WNOHANG) == nil }
 
-    /// Sends a signal; one that has ended takes none.
+    /// Sends a signal; ignored after the process has exited.
     public func signal(_ number: Int32) { kill(pid, number) }
 
-    /// Blocks until it ends.
+    /// Blocks until the process exits.
     ///
-    /// - Returns: The exit status, or 128 and the signal that ended it.
-    /// - Throws: When that takes too long.
+    /// - Returns: The exit status, or 128 plus the signal number.
+    /// - Throws: When the limit is exceeded.
     @discardableResult
     public func wait(within limit: Duration = .seconds(120)) throws(TestFailure) -> Int32 {
         let process = OwnedDescriptor(adopting: pidfd_open(pid, 0))
-        // What a leak checker traced has ended, and is collected a moment later.
+        // A process under a leak checker's ptrace exits first and can be reaped a moment later.
         guard isReadable(process, within: limit), let status = ending(0) else {
             throw TestFailure("\(name) did not end within \(limit)")
         }
         return status
     }
 
-    /// Waits for its end and keeps no thread from working.
+    /// Waits for the exit without blocking a thread.
     ///
-    /// - Returns: The exit status, or 128 and the signal that ended it.
-    /// - Throws: When that takes too long.
+    /// - Returns: The exit status, or 128 plus the signal number.
+    /// - Throws: When the limit is exceeded.
     public func exitStatus(
         within limit: Duration = .seconds(60)
     ) async throws(TestFailure)
@@ -179,29 +174,30 @@ public final class ChildProcess: Sendable {
         let process = OwnedDescriptor(adopting: pidfd_open(pid, 0))
         let ended = Witness<Bool>()
         let watch = EventLoop.shared.watch(descriptor: process.rawValue) {
-            // A wake-up may be meant for an earlier descriptor of this number.
+            // A wake-up may belong to an earlier descriptor with this number.
             if self.ending(WNOHANG) != nil { ended.record(true) }
         }
         defer { watch.cancel() }
         _ = try await ended.first("\(name) to end", within: limit) { $0 }
     }
 
-    /// Waits for its end and keeps no thread from working.
+    /// Waits for the exit without blocking a thread.
     ///
-    /// - Returns: How it ended, and what it wrote.
-    /// - Throws: When that takes too long.
+    /// - Returns: The exit status and the output.
+    /// - Throws: When the limit is exceeded.
     public func ended(within limit: Duration) async throws(TestFailure) -> Ended {
         let status = try await exitStatus(within: limit)
         return Ended(status: status, bytes: outputBytes, errors: errors)
     }
 
-    /// Ends it at once and waits.
+    /// Kills the process and waits for its exit.
     public func end() async {
         signal(SIGKILL)
         _ = try? await exitStatus()
     }
 
-    /// It stays a zombie until `deinit` collects it: that keeps its pid from being used again.
+    /// Returns the exit status but leaves a zombie for `deinit` to reap, which keeps the pid from
+    /// being reused.
     private func ending(_ option: Int32) -> Int32? {
         var information = siginfo_t()
         guard waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT | option) == 0,
@@ -211,21 +207,21 @@ public final class ChildProcess: Sendable {
         return information.si_code == Int32(CLD_EXITED) ? status : 128 + status
     }
 
-    // MARK: What it says
+    // MARK: Output
 
-    /// What it wrote to standard output so far.
+    /// Standard output so far.
     public var output: String { String(decoding: outputBytes, as: UTF8.self) }
 
-    /// What it wrote to standard output so far.
+    /// Standard output so far.
     public var outputBytes: [UInt8] { files.output.content }
 
-    /// What it wrote to standard error so far.
+    /// Standard error so far.
     public var errors: String { String(decoding: files.errors.content, as: UTF8.self) }
 
-    /// Blocks until the next line on its stream is there.
+    /// Blocks until the stream has a further line.
     ///
-    /// - Returns: The line without its end; nil when there will be none.
-    /// - Throws: When that takes too long.
+    /// - Returns: The line without its end; nil at the end of the stream.
+    /// - Throws: When the limit is exceeded.
     public func line(within limit: Duration = .seconds(120)) throws(TestFailure) -> String? {
         guard let stream else { throw TestFailure("\(name) has no stream") }
         var chunk = [UInt8](repeating: 0, count: 4096)
@@ -245,21 +241,21 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Blocks until its stream ends, and gives every line that was left.
+    /// Blocks until the stream ends, and returns all remaining lines.
     public func lines() throws(TestFailure) -> [String] {
         var lines: [String] = []
         while let line = try line() { lines.append(line) }
         return lines
     }
 
-    /// Gives it a line.
+    /// Sends a line to the program.
     public func tell(_ line: String) {
         guard let stream else { return }
         let bytes = Array((line + "\n").utf8)
         _ = send(stream.rawValue, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Whether it was given something that it has not read yet.
+    /// Whether the program has not read all of its input yet.
     public var isUnread: Bool {
         guard let stream else { return false }
         var count: Int32 = 0
@@ -268,7 +264,7 @@ public final class ChildProcess: Sendable {
 
     // MARK: Tools
 
-    /// Blocks until a program has run to its end.
+    /// Runs a program and blocks until it exits.
     public static func run(
         _ words: [String],
         environment: [String: String] = [:],
@@ -287,16 +283,16 @@ public final class ChildProcess: Sendable {
     }
 }
 
-/// Two ends of a stream that no other program inherits.
+/// Creates a connected pair of streams that no other program inherits.
 package func streamPair() throws(TestFailure) -> (OwnedDescriptor, OwnedDescriptor) {
     var ends: [Int32] = [-1, -1]
-    // A pair of sockets: pipe2 is not in the Glibc module.
+    // Sockets, because the Glibc module lacks pipe2.
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     try expect(socketpair(AF_UNIX, kind, 0, &ends) == 0, "expected a pair of sockets")
     return (OwnedDescriptor(adopting: ends[0]), OwnedDescriptor(adopting: ends[1]))
 }
 
-/// Waits until there is something to read, or the end of it.
+/// Waits for readable data or the end of the stream.
 private func isReadable(_ descriptor: OwnedDescriptor, within limit: Duration) -> Bool {
     var ready = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
     let end = ContinuousClock.now + limit
@@ -307,7 +303,7 @@ private func isReadable(_ descriptor: OwnedDescriptor, within limit: Duration) -
     }
 }
 
-/// A file without a name, gone with the last who has it open.
+/// A file without a name, deleted with its last descriptor.
 private struct UnnamedFile {
     let descriptor: OwnedDescriptor
 

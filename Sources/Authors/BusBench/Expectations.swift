@@ -1,16 +1,14 @@
 public import DBus
 import Synchronization
 
-/// A check that failed: what was expected and what came.
+/// A failed check: the expectation and the result.
 public struct TestFailure: Error, CustomStringConvertible, Hashable {
-    /// One sentence.
     public let description: String
 
-    /// Makes a failure from one sentence.
     public init(_ message: String) { description = message }
 }
 
-/// Fails with a sentence unless the condition holds.
+/// Throws a failure unless the condition holds.
 public func expect(
     _ condition: Bool,
     _ message: @autoclosure () -> String
@@ -18,7 +16,7 @@ public func expect(
     guard condition else { throw TestFailure(message()) }
 }
 
-/// Fails unless `body` throws one of these errors.
+/// Throws a failure unless `body` throws an error with a name in this list.
 @BusActor public func expectError(
     _ names: DBusError.Name...,
     of what: String,
@@ -35,7 +33,7 @@ public func expect(
     throw TestFailure("expected \(names) of \(what), got an answer")
 }
 
-/// Asks every few milliseconds until the answer is yes.
+/// Polls a condition until it holds.
 @BusActor public func eventually(
     _ what: @autoclosure () -> String,
     within limit: Duration = .seconds(60),
@@ -46,14 +44,14 @@ public func expect(
         try Task.checkCancellation()
         let waited = ContinuousClock.now - start
         try expect(waited < limit, "expected \(what()) within \(limit)")
-        // The longer it takes the less often it looks, which takes others' time as well.
+        // Poll with back-off, because polling takes time from the process under test.
         await pause(min(max(.milliseconds(5), waited / 10), .milliseconds(250)))
     }
 }
 
 /// Runs a test's body on the bus loop, which has its own thread.
 ///
-/// A test whose time is over ends with it.
+/// A timeout of the test cancels the body.
 public func onBus<T: Sendable>(
     _ body: @escaping @BusActor @Sendable () async throws -> T
 ) async throws -> T {

@@ -1,19 +1,17 @@
 public import DBus
 
-/// Where calls wait until they may go on.
+/// A gate at which calls wait until a test opens it.
 ///
-/// Whoever is canceled waits no longer: a call that nobody waits for any more, say, because the bus
-/// has ended.
+/// A canceled call stops waiting, for example when its bus has ended.
 @BusActor public final class Gate {
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var last = 0
 
-    /// Nobody waits yet.
     public init() {}
 
-    /// Returns when it is opened next.
+    /// Waits until the next ``open()``.
     ///
-    /// - Throws: When nobody waits for the answer any more.
+    /// - Throws: When the call is canceled.
     public func wait() async throws(DBusError) {
         last += 1
         let number = last
@@ -25,7 +23,7 @@ public import DBus
         if Task.isCancelled { throw DBusError(.noReply, "Nobody waits for it any more.") }
     }
 
-    /// Lets all go on who wait, in the order in which they came.
+    /// Resumes all waiting calls in order of arrival.
     public func open() {
         let woken = waiting.sorted { $0.key < $1.key }
         waiting = [:]

@@ -2,40 +2,40 @@ public import DBus
 import Glibc
 import Synchronization
 
-/// A `dbus-daemon` of a test's own, in a temporary folder that goes with it.
+/// A private `dbus-daemon` for a test, in a temporary folder that is removed with it.
 ///
-/// Everything that was started on it ends with the last reference, or with ``end()``.
+/// Releasing the last reference, or ``end()``, ends every program that was started on the bus.
 public final class PrivateBus: Sendable {
-    /// Room for benchmarks with more connections, or calls in flight, than Debian's buses allow.
+    /// Wider limits for benchmarks that need more connections or pending replies than Debian's
+    /// buses allow.
     ///
-    /// The one exception: every test has Debian's limits.
+    /// All tests run with Debian's limits; only benchmarks use these.
     public static let wideLimits = [
         "max_connections_per_user": 1024, "max_completed_connections": 1024,
         "max_replies_per_connection": 50_000,
     ]
 
-    /// What programs take after `--bus`.
+    /// The address for the option `--bus`.
     public let address: String
-    /// The temporary folder, for whatever the test needs.
+    /// A temporary folder for the test's own use.
     ///
-    /// `.service` files in it are what the bus can start.
+    /// The bus can activate the `.service` files in it.
     public let folder: String
     private let temporary: TemporaryFolder
     private let daemon: ChildProcess
-    /// The process of the bus.
     public var pid: Int32 { daemon.pid }
     private let limits: [String: Int]
     private let dependents = Mutex<(connections: [Connection], programs: [ChildProcess])>(([], []))
 
-    /// Starts a bus that lets everybody own and call everything, and waits until it listens.
+    /// Starts a bus with a permissive policy, and waits until it listens.
     ///
-    /// Nobody may send a reply that was not asked for, as on Debian's buses.
+    /// Unrequested replies are refused, as on Debian's buses.
     ///
     /// - Parameters:
-    ///   - limits: By their names in dbus-daemon's configuration; without any, those of dbus-daemon
-    ///     itself, which Debian's system bus has as well.
+    ///   - limits: Limits by their names in dbus-daemon's configuration. The default is
+    ///     dbus-daemon's own, as on Debian's system bus.
     ///   - launcher: Words before the program.
-    /// - Throws: When it does not start.
+    /// - Throws: If the bus does not start.
     public init(
         limits: [String: Int] = [:],
         launcher: [String] = []
@@ -45,7 +45,7 @@ public final class PrivateBus: Sendable {
         EventLoop.shared.startThread()
         temporary = try TemporaryFolder()
         folder = temporary.path
-        // Another user may have to reach the socket.
+        // A process of another user may have to reach the socket.
         chmod(folder, 0o711)
         let configuration = Self.configuration(folder, limits)
         try temporary.write("bus.conf", configuration.utf8)
@@ -56,7 +56,8 @@ public final class PrivateBus: Sendable {
             ],
             hasStream: true
         )
-        // It says its address once it listens, with a GUID that not every client understands.
+        // dbus-daemon prints its address once it listens, but with a GUID that some clients do not
+        // understand.
         guard try daemon.line() != nil else {
             throw TestFailure("dbus-daemon did not start: \(daemon.errors)")
         }
@@ -98,29 +99,26 @@ public final class PrivateBus: Sendable {
             """
     }
 
-    /// A signal that a bus may lose.
     public struct Signal: Sendable {
         let interface: String
         let member: String
 
-        /// That a name has another owner, or none.
         public static let nameOwnerChanged = Signal(
             interface: "org.freedesktop.DBus",
             member: "NameOwnerChanged"
         )
-        /// That properties have changed.
         public static let propertiesChanged = Signal(
             interface: "org.freedesktop.DBus.Properties",
             member: "PropertiesChanged"
         )
     }
 
-    /// Loses all signals of these kinds from now on, as a bus whose queues are full does.
+    /// Drops all signals of these kinds from this point on, like a bus with full queues.
     @BusActor public func lose(_ signals: Signal...) async throws {
         try await reconfigure(Self.configuration(folder, limits, losing: signals))
     }
 
-    /// Hands over replies that nobody asked for from now on, as a bus with a careless policy does.
+    /// Delivers unrequested replies from this point on, like a bus with a careless policy.
     @BusActor public func letForgedRepliesThrough() async throws {
         try await reconfigure(Self.configuration(folder, limits, isLenient: true))
     }
@@ -137,9 +135,9 @@ public final class PrivateBus: Sendable {
         )
     }
 
-    /// Gives a test a bus of its own, and ends it whatever happens.
+    /// Runs a test on a private bus, and ends the bus in every case.
     ///
-    /// - Throws: What the test throws, with what the programs on the bus said.
+    /// - Throws: The test's error, with the standard error of the programs on the bus.
     public static func run(
         limits: [String: Int] = [:],
         _ body: @BusActor (PrivateBus) async throws -> Void
@@ -150,14 +148,14 @@ public final class PrivateBus: Sendable {
         } catch {
             let said = bus.errors
             await bus.end()
-            // A test that ended itself says why already.
+            // A canceled test reports its cause already.
             guard !Task.isCancelled, !said.isEmpty else { throw error }
             throw TestFailure("\(error); the programs said: \(said)")
         }
         await bus.end()
     }
 
-    /// A new connection, closed with the bus; a call on it may take as long as a busy machine does.
+    /// Opens a connection that is closed with the bus; its call timeout suits a busy machine.
     @BusActor public func connect() throws(DBusError) -> Connection {
         let connection = try Connection(.address(address))
         connection.callTimeout = .seconds(120)
@@ -165,7 +163,7 @@ public final class PrivateBus: Sendable {
         return connection
     }
 
-    /// Starts a program on this bus, which it gets as `--bus`; it ends with the bus.
+    /// Starts a program with `--bus` and this bus's address; the program ends with the bus.
     @discardableResult
     public func start(
         _ words: [String],
@@ -175,7 +173,7 @@ public final class PrivateBus: Sendable {
         try run(words + ["--bus", address], environment: environment, hasStream: hasStream)
     }
 
-    /// Starts a program with nothing added; it ends with the bus.
+    /// Starts a program without extra arguments; the program ends with the bus.
     @discardableResult
     public func run(
         _ words: [String],
@@ -187,7 +185,7 @@ public final class PrivateBus: Sendable {
         return program
     }
 
-    /// Lets the bus start a program that takes a name; it gets this bus as `--bus`.
+    /// Makes a program activatable under a name; it receives `--bus` with this bus's address.
     @BusActor public func offer(_ name: String, _ words: [String]) async throws {
         var words = words + ["--bus", address]
         if !words[0].contains("/") { words[0] = ChildProcess.folder + "/" + words[0] }
@@ -196,13 +194,13 @@ public final class PrivateBus: Sendable {
         try await reload()
     }
 
-    /// Takes that back.
+    /// Removes the activation file of ``offer(_:_:)``.
     @BusActor public func withdraw(_ name: String) async throws {
         unlink("\(folder)/\(name).service")
         try await reload()
     }
 
-    /// Has it look again for what it can start.
+    /// Makes the bus read its activation files anew.
     @BusActor private func reload() async throws {
         _ = try await connect()
             .call(
@@ -213,19 +211,19 @@ public final class PrivateBus: Sendable {
             )
     }
 
-    /// The process behind a name; nil: nobody has it.
+    /// The pid of a name's owner; nil without an owner.
     @BusActor public func process(of name: String) async throws -> Int32? {
         let connection = try connect()
         guard let owner = try await connection.nameOwner(name) else { return nil }
         return try await connection.peer(named: owner).pid
     }
 
-    /// What the programs on it wrote to standard error.
+    /// The standard error of all programs on the bus.
     public var errors: String {
         dependents.withLock { $0.programs }.map(\.errors).joined()
     }
 
-    /// Waits until a name has an owner, or none.
+    /// Waits until a name gains an owner, or loses it if `wanted` is false.
     @BusActor @discardableResult
     public func waitForOwner(
         of name: String,
@@ -241,7 +239,7 @@ public final class PrivateBus: Sendable {
         return try await owners.first(what, within: limit) { ($0 != nil) == wanted }
     }
 
-    /// Ends everything on the bus, and the bus, and removes its folder.
+    /// Ends the bus and every program on it, and removes its folder.
     @BusActor public func end() async {
         let dependents = self.dependents.withLock { all in
             defer { all = ([], []) }

@@ -1,18 +1,17 @@
 import CLinux
 import Glibc
 
-/// A terminal that a test sits at: it types, and sees what is shown.
+/// A pseudo-terminal for tests, which type on it and read its screen.
 package final class Pty {
-    /// What a program opens.
+    /// The path of the terminal's device.
     package let path: String
-    /// Everything shown so far.
     package private(set) var screen = ""
 
     private let master: Int32
     private let slave: Int32
     private var bytes: [UInt8] = []
 
-    /// A new terminal, which stays there without a program on it.
+    /// Opens a new terminal, which stays open without a program on it.
     package init() throws {
         var lock: Int32 = 0
         var number: Int32 = 0
@@ -32,29 +31,28 @@ package final class Pty {
         close(master)
     }
 
-    /// Whether it shows what is typed, as a shell expects.
+    /// Whether the terminal echoes input, as a shell expects.
     package var isPlain: Bool {
         var settings = termios()
         let wanted = tcflag_t(ECHO | ICANON | ISIG)
         return tcgetattr(slave, &settings) == 0 && settings.c_lflag & wanted == wanted
     }
 
-    /// Has so many columns from now on.
     package func resize(columns: UInt16) {
         var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(master, UInt(TIOCSWINSZ), &size)
     }
 
-    /// What becomes readable when something is shown.
+    /// The descriptor that becomes readable when the program writes.
     package var descriptor: Int32 { master }
 
-    /// Whether something was typed that no program has read yet.
+    /// Whether the program has unread input.
     package var isUnread: Bool {
         var count: Int32 = 0
         return ioctl(slave, UInt(FIONREAD), &count) == 0 && count > 0
     }
 
-    /// Takes what has been shown and not been looked at, without waiting.
+    /// Reads pending output without waiting.
     package func look() {
         var poll = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
         while Glibc.poll(&poll, 1, 0) > 0, readSome() {}
@@ -69,19 +67,18 @@ package final class Pty {
         return true
     }
 
-    /// Types a text.
     package func type(_ text: String) { type(Array(text.utf8)) }
 
-    /// Types bytes.
     package func type(_ keys: [UInt8]) {
         _ = write(master, keys, keys.count)
-        // The kernel hands them on behind the call's back, unless somebody looks for them.
+        // The kernel delivers input asynchronously; polling the other end forces delivery.
         var poll = pollfd(fd: slave, events: Int16(POLLIN), revents: 0)
         Glibc.poll(&poll, 1, 0)
     }
 
-    /// Reads until the screen has shown a text so many times, 60 s at most.
-    /// - Returns: whether it came.
+    /// Reads until the screen has shown a text `times` times, for at most 60 s.
+    ///
+    /// - Returns: Whether the text appeared that often.
     package func shows(_ text: String, times: Int = 1) -> Bool {
         let deadline = time(nil) + 60
         while true {

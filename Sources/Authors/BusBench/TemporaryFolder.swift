@@ -1,12 +1,11 @@
 import CLinux
 import Glibc
 
-/// A folder that goes with the object, and all that is in it.
+/// A temporary folder that is removed with the object.
 public final class TemporaryFolder: Sendable {
-    /// Where it is.
     public let path: String
 
-    /// A new one, with mode 0700.
+    /// Creates a folder with mode 0700.
     public init() throws(TestFailure) {
         var template = Array("/tmp/localauth-test-XXXXXX".utf8CString)
         try expect(mkdtemp(&template) != nil, "expected a temporary folder")
@@ -15,10 +14,10 @@ public final class TemporaryFolder: Sendable {
 
     deinit { remove() }
 
-    /// Removes it now.
+    /// Removes the folder and its contents.
     public func remove() { Self.remove(path) }
 
-    /// Makes a folder in it, and those on the way.
+    /// Creates a folder and its parents.
     public func make(_ folder: String) {
         var path = self.path
         for part in folder.split(separator: "/") {
@@ -27,7 +26,7 @@ public final class TemporaryFolder: Sendable {
         }
     }
 
-    /// Writes a file, and makes the folders on the way.
+    /// Writes a file and creates its parent folders.
     public func write(
         _ name: String,
         _ content: some Sequence<UInt8>,
@@ -37,7 +36,7 @@ public final class TemporaryFolder: Sendable {
         try Self.write("\(path)/\(name)", content, mode: mode)
     }
 
-    /// Writes a file anywhere.
+    /// Writes a file at any path.
     public static func write(
         _ path: String,
         _ content: some Sequence<UInt8>,
@@ -52,18 +51,16 @@ public final class TemporaryFolder: Sendable {
         )
     }
 
-    /// Makes a symbolic link.
     public func link(_ name: String, to target: String) throws(TestFailure) {
         make(name.split(separator: "/").dropLast().joined(separator: "/"))
         try expect(symlink(target, "\(path)/\(name)") == 0, "expected a link \(name)")
     }
 
-    /// The content of a file.
     public func read(_ name: String) throws(TestFailure) -> [UInt8] {
         try Self.read("\(path)/\(name)")
     }
 
-    /// The content of any file.
+    /// Reads a file at any path.
     public static func read(_ path: String) throws(TestFailure) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         try expect(file >= 0, "expected \(path) to be there")
@@ -77,13 +74,13 @@ public final class TemporaryFolder: Sendable {
         }
     }
 
-    /// The permissions of a file; 0 when there is none.
+    /// The permissions of a file; 0 without a file.
     public func mode(_ name: String) -> UInt32 {
         var status = stat()
         return stat("\(path)/\(name)", &status) == 0 ? status.st_mode & 0o777 : 0
     }
 
-    /// What is in a folder, sorted.
+    /// The sorted names of a folder's entries.
     public static func names(in path: String) -> [String] {
         guard let listing = opendir(path) else { return [] }
         defer { closedir(listing) }

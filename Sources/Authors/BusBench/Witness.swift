@@ -1,25 +1,22 @@
 public import DBus
 
-/// Remembers what happened, and waits for what has not happened yet.
+/// Records events, and waits for events that are still to come.
 @BusActor public final class Witness<Element: Sendable> {
-    /// Everything so far, in order.
+    /// All events so far, in order.
     public private(set) var seen: [Element] = []
     private var waiting: [@BusActor () -> Void] = []
     private var wakes = 0
 
-    /// Nothing has happened yet.
     public init() {}
 
-    /// Something happened.
     public func record(_ element: Element) {
         seen.append(element)
         wake()
     }
 
-    /// Forgets everything.
     public func forget() { seen = [] }
 
-    /// The first element of this kind, now or later.
+    /// Returns the first event that matches, past or future.
     public func first(
         _ what: String,
         within limit: Duration = .seconds(60),
@@ -36,7 +33,7 @@ public import DBus
             if isLate { throw TestFailure("expected \(what) within \(limit), got \(seen)") }
             let count = wakes
             await withCheckedContinuation { continuation in
-                // It may have happened on the way here.
+                // The event may have arrived since the check.
                 if wakes == count {
                     waiting.append { continuation.resume() }
                 } else {

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Where the catalogues are.
 enum CatalogueFolder {
-    /// The folder that `TEXTDOMAINDIR` names, else `share/locale` beside the program: below the
-    /// prefix that it is installed in, or in the build folder.
+    /// Finds the folder of the catalogues: `TEXTDOMAINDIR`, or `share/locale` below the
+    /// installation prefix or the build folder.
     ///
-    /// - Returns: nil when there is none; then the C library looks where it always does.
+    /// - Returns: nil if neither exists; the C library then uses its default.
     static func find(domain: String) -> String? {
         if let named = getenv("TEXTDOMAINDIR") { return String(cString: named) }
         var elements = program().split(separator: "/").dropLast()
-        // bin, libexec/localauth and the build's platform/debug are at most two below.
+        // The program lies at most two folders below the prefix: bin, libexec/localauth or the
+        // build's platform/debug.
         for _ in 0..<3 where !elements.isEmpty {
             elements.removeLast()
             let folder = elements.map { "/\($0)" }.joined() + "/share/locale"

@@ -1,17 +1,17 @@
-/// How many terminal columns a text takes: Chinese characters take two, combining marks none.
+/// The number of terminal columns of a text: Chinese characters take two, combining marks none.
 public func columns(of text: String) -> Int {
     text.unicodeScalars.reduce(0) { $0 + columns(of: $1) }
 }
 
-/// The text, filled up with spaces to a number of columns.
+/// Pads a text with spaces to a number of columns.
 public func padded(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - columns(of: text)))
 }
 
-/// The text in lines of at most so many columns.
+/// Wraps a text to lines of at most `width` columns.
 ///
-/// They are broken between words and beside wide characters; a word that is longer than a line is
-/// broken where the line ends. Later lines begin with `indent` spaces.
+/// Lines break between words and beside wide characters; a word longer than a line breaks at the
+/// line's end. Later lines begin with `indent` spaces.
 public func wrapped(_ text: String, to width: Int, indent: Int = 0) -> String {
     guard columns(of: text) > width else { return text }
     let room = max(1, width - indent)
@@ -42,7 +42,7 @@ public func wrapped(_ text: String, to width: Int, indent: Int = 0) -> String {
     return lines.joined(separator: "\n" + String(repeating: " ", count: min(indent, width)))
 }
 
-/// Where a line may be broken: after spaces, and after wide characters.
+/// Splits a line at its break points: after spaces and after wide characters.
 private func pieces(of line: String) -> [String] {
     var pieces: [String] = [""]
     var last: Character = "a"
@@ -74,7 +74,7 @@ private func columns(of scalar: Unicode.Scalar) -> Int {
     return isWide(scalar.value) ? 2 : 1
 }
 
-/// Unicode's East Asian Width W and F, by blocks: terminals agree on these.
+/// Unicode's East Asian Width W and F, by blocks on which terminals agree.
 private func isWide(_ value: UInt32) -> Bool {
     switch value {
     case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,

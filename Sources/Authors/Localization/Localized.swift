@@ -4,9 +4,9 @@ import Glibc
 /// A text in the user's language, with `%1$s`, `%2$s` … replaced by the arguments.
 ///
 /// - Parameters:
-///   - message: a literal in English; from these calls the catalogues in `po` are made.
-///   - arguments: plain text, put in as it is.
-/// - Returns: the English text where there is no translation.
+///   - message: an English literal; the catalogues in `po` are extracted from these calls.
+///   - arguments: plain text, inserted unchanged.
+/// - Returns: The English text without a translation.
 public func localized(_ message: String, _ arguments: String...) -> String {
     filled(translation(of: message), arguments)
 }
@@ -16,9 +16,9 @@ public func localized(_ message: String, _ arguments: String...) -> String {
 /// - Parameters:
 ///   - one: the English singular, a literal.
 ///   - many: the English plural, a literal.
-///   - count: decides on the form, and is `%1$s`.
-///   - arguments: `%2$s` and so on.
-/// - Returns: the English form where there is no translation.
+///   - count: selects the form, and replaces `%1$s`.
+///   - arguments: replace `%2$s` and so on.
+/// - Returns: The English form without a translation.
 public func localizedCount(
     _ one: String,
     _ many: String,
@@ -29,13 +29,13 @@ public func localizedCount(
     return filled(form, ["\(count)"] + arguments)
 }
 
-/// The catalogue's translation of a text that isn't a literal; the text itself if there is none.
+/// The translation of a text that is no literal; without a translation, the text itself.
 public func translation(of message: String) -> String {
-    // The translation of the empty message is the catalogue's header.
+    // Gettext translates the empty message to the catalogue's header.
     message.isEmpty ? "" : catalogue.text(message)
 }
 
-/// Puts the arguments into their places; a place without an argument stays as it is.
+/// Replaces the placeholders of a text by arguments; a placeholder without an argument stays.
 public func filled(_ text: String, _ arguments: [String]) -> String {
     var result = ""
     var rest = text[...]
@@ -54,7 +54,7 @@ public func filled(_ text: String, _ arguments: [String]) -> String {
     return result + rest
 }
 
-/// The user's languages, as catalogues are named: the preferred one first, English last.
+/// The user's languages under their catalogue names: the preferred language first, English last.
 public func preferredLanguages() -> [String] {
     _ = catalogue
     let locale = setlocale(LC_MESSAGES, nil).map { String(cString: $0) } ?? "C"
@@ -67,15 +67,15 @@ public func preferredLanguages() -> [String] {
     } + ["en"]
 }
 
-/// Opened at the first text.
+/// Opened at the first use.
 private let catalogue = Catalogue()
 
-/// The messages of this project in one language, through the C library's gettext.
+/// The project's messages in the user's language, through the C library's gettext.
 private struct Catalogue: Sendable {
     private static let domain = "localauth"
 
     init() {
-        // Messages alone: numbers and times stay as they are.
+        // Set messages only: the formats of numbers and times stay unchanged.
         setlocale(LC_MESSAGES, "")
         bind_textdomain_codeset(Self.domain, "UTF-8")
         if let folder = CatalogueFolder.find(domain: Self.domain) {
@@ -83,8 +83,8 @@ private struct Catalogue: Sendable {
         }
     }
 
-    // Without a translation, gettext returns the pointer that it was given: the message has to live
-    // until the result is copied.
+    // SAFETY: Without a translation, gettext returns its argument, so the message must live until
+    // the result is copied.
 
     func text(_ message: String) -> String {
         message.withCString { message in

@@ -1,14 +1,15 @@
-/// Marks a literal for the catalogues without translating it here.
+/// Marks a literal for extraction into the catalogues, without translating it here.
 public func marked(_ message: String) -> String { message }
 
-/// A sentence of another program in the user's language.
+/// Translates a sentence of another program to the user's language.
 ///
-/// The catalogue is asked for the sentence itself, then for a pattern that it follows; the
-/// arguments of a pattern are translated in the same way.
+/// Looks up the whole sentence first, then a pattern that it follows. The arguments of a pattern
+/// are translated in turn.
+///
 /// - Parameters:
 ///   - sentence: plain text in English.
-///   - patterns: sentences with `%1$s`, `%2$s` … in them.
-/// - Returns: the sentence itself where there is no translation.
+///   - patterns: sentences with placeholders `%1$s`, `%2$s` …
+/// - Returns: The sentence itself without a translation.
 public func translation(of sentence: String, like patterns: [String]) -> String {
     let whole = translation(of: sentence)
     guard whole == sentence else { return whole }
@@ -22,12 +23,13 @@ public func translation(of sentence: String, like patterns: [String]) -> String 
     return sentence
 }
 
-/// What stands in the places of a pattern.
+/// Extracts the arguments of a sentence that follows a pattern.
 ///
 /// - Parameters:
 ///   - sentence: a text that may follow the pattern.
-///   - pattern: a text with places in their order, each followed by a fixed text or the end.
-/// - Returns: nil when the sentence follows another pattern.
+///   - pattern: a text with placeholders in ascending order, each followed by a fixed text or the
+///     end.
+/// - Returns: nil if the sentence does not follow the pattern.
 public func arguments(of sentence: String, in pattern: String) -> [String]? {
     var rest = sentence[...]
     var fixed = pattern[...]

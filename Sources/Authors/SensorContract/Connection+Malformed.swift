@@ -1,7 +1,7 @@
 import DBus
 
 extension Connection {
-    /// Calls a member with arguments of another type, or none: the signature is "", "s" or "asas".
+    /// Calls a member with wrong arguments: the signature is "", "s" or "asas".
     func callWrongly(
         _ destination: String,
         _ path: ObjectPath,

@@ -1,47 +1,43 @@
 import BusBench
 public import DBus
 
-/// What became of a check.
 public enum CheckOutcome: Hashable, Sendable {
-    /// It holds.
     case passed
-    /// This program has nothing that it could be seen with: why.
+    /// The check does not apply to this program; the text says why.
     case notApplicable(String)
-    /// It does not hold: what was expected, and what came.
+    /// The check failed; the text gives the expectation and the result.
     case failed(String)
 }
 
-/// Why a check can't be made of a program.
+/// The cause why a check does not apply to a program.
 struct NotApplicable: Error {
     let reason: String
 
     init(_ reason: String) { self.reason = reason }
 }
 
-/// What a check is made with: a program of its own, and the service that it deals with.
+/// The environment of a check: the program under test, and the service that it talks to.
 @BusActor public protocol ContractBench: AnyObject {
-    /// What the program is, and how it is used.
+    /// The description of the program and of its use.
     associatedtype Fixture: Sendable
-    /// Starts the program.
     init(_ fixture: Fixture) async throws
-    /// What the program has said so far.
+    /// The program's output so far.
     var said: String { get }
-    /// Ends the program, and all that belongs to it.
+    /// Ends the program and all its resources.
     func end() async
 }
 
-/// A check of a sensor.
 public typealias SensorCheck = ContractCheck<SensorBench>
 
-/// One check: a sentence, where the contract says so, and what it does.
+/// A check: a sentence, its place in the contract, and its code.
 public struct ContractCheck<Bench: ContractBench>: Sendable, CustomStringConvertible {
-    /// What holds.
+    /// The sentence that the check verifies.
     public let description: String
-    /// Where that stands; nil: in no contract of all.
+    /// The line of the contract that the check verifies; nil for a check of a single program.
     public let line: ContractLine?
     private let body: @BusActor @Sendable (Bench) async throws -> Void
 
-    /// A check of one program alone, by its sentence; it fails by throwing.
+    /// Creates a check for a single program, outside the contract; it fails by throwing.
     public init(
         _ description: String,
         _ body: @escaping @BusActor @Sendable (Bench) async throws -> Void
@@ -49,7 +45,7 @@ public struct ContractCheck<Bench: ContractBench>: Sendable, CustomStringConvert
         self.init(description, nil, body)
     }
 
-    /// A check of the contract, by its sentence; it fails by throwing.
+    /// Creates a check of the contract; it fails by throwing.
     init(
         _ description: String,
         _ line: ContractLine?,
@@ -60,14 +56,15 @@ public struct ContractCheck<Bench: ContractBench>: Sendable, CustomStringConvert
         self.body = body
     }
 
-    /// Runs the check against a new process of this program.
+    /// Runs the check against a new process of the program.
     ///
-    /// - Throws: What was expected and what came, unless this program can't be asked.
+    /// - Throws: The expectation and the result of a failed check; a check that does not apply
+    ///   passes.
     @BusActor public func run(_ fixture: Bench.Fixture) async throws {
         if case .failed(let why) = await outcome(fixture) { throw TestFailure(why) }
     }
 
-    /// Runs the check against a new process of this program, and says what became of it.
+    /// Runs the check against a new process of the program, and returns its outcome.
     @BusActor public func outcome(_ fixture: Bench.Fixture) async -> CheckOutcome {
         do {
             let bench = try await Bench(fixture)
@@ -89,7 +86,7 @@ public struct ContractCheck<Bench: ContractBench>: Sendable, CustomStringConvert
     }
 }
 
-/// Fails unless `body` is answered with an error of whatever name.
+/// Throws a failure unless `body` fails with any D-Bus error.
 @BusActor func expectRefusal(
     _ what: String,
     _ body: @BusActor () async throws -> Void

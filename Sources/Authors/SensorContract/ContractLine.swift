@@ -1,53 +1,52 @@
-/// A sentence of the contract, and where it stands.
+/// A sentence of the contract, with its place.
 public struct ContractLine: Hashable, Sendable, CustomStringConvertible {
-    /// An interface of `dbus/*.xml`, with a member or without one; or a page of `docs`.
+    /// An interface of `dbus/*.xml`, optionally with a member, or a page of `docs`.
     public let place: String
-    /// The sentence, or the part of it that counts, as it stands there.
+    /// The quoted sentence, or the part of it that counts.
     public let text: String
-    /// Place and sentence.
     public var description: String { "\(place): \(text)" }
 
     private init(place: String, _ text: String) {
         (self.place, self.text) = (place, text)
     }
 
-    /// What is said of all sensors.
+    /// A line about all sensors.
     static func sensor(_ text: String) -> Self { Self(place: "org.localauth.Sensor1", text) }
 
-    /// What is said of a member of Sensor1.
+    /// A line about a member of Sensor1.
     static func sensor(_ member: String, _ text: String) -> Self {
         Self(place: "org.localauth.Sensor1.\(member)", text)
     }
 
-    /// What is said of the call by which a sensor tells of failed attempts.
+    /// A line about the call that reports a miss.
     static func noMatch(_ text: String) -> Self {
         Self(place: "org.localauth.SensorHost1.NoMatch", text)
     }
 
-    /// What is said of a sensor's process.
+    /// A line about a sensor's process.
     static func process(_ text: String) -> Self { Self(place: "docs/authors/sensors.md", text) }
 }
 
-/// What is said of prompts.
+/// Lines about prompts.
 extension ContractLine {
-    /// What is said of all prompts.
+    /// A line about all prompts.
     static func prompt(_ text: String) -> Self { Self(place: "org.localauth.Agent1", text) }
 
-    /// What is said of a member of Agent1.
+    /// A line about a member of Agent1.
     static func prompt(_ member: String, _ text: String) -> Self {
         Self(place: "org.localauth.Agent1.\(member)", text)
     }
 
-    /// What is said of the service's own members.
+    /// A line about a member of the service.
     static func service(_ member: String, _ text: String) -> Self {
         Self(place: "org.localauth.Authentication1.\(member)", text)
     }
 
-    /// What is said of a prompt's process.
+    /// A line about a prompt's process.
     static func asking(_ text: String) -> Self { Self(place: "docs/authors/prompts.md", text) }
 }
 
-/// Lines that several checks come from.
+/// Lines that several checks verify.
 extension ContractLine {
     static let notOwner = sensor(
         "methods answer `org.freedesktop.DBus.Error.AccessDenied` to callers that don't own "

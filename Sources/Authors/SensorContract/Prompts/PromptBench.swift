@@ -3,24 +3,24 @@ package import DBus
 import Glibc
 import LocalAuthBus
 
-/// How a suite starts a prompt, and acts as the person at it.
+/// The description of a prompt under test: how the suite starts it and acts as its user.
 package struct PromptFixture: Sendable {
-    /// Program and options, without `--bus`; a name without `/` is looked for beside the test.
+    /// The program and its options, without `--bus`; a name without `/` is looked up beside the
+    /// test.
     package var program: [String]
-    /// Acts as the person, and is told whether a prompt was begun and has not ended.
+    /// Acts as the user; `isAsked` says whether a prompt is up.
     ///
-    /// Nil: the prompt is on its terminal, where keys are pressed.
+    /// Nil for a prompt on a terminal, where the suite presses keys.
     package var act: (@BusActor @Sendable (PersonAct, _ isAsked: Bool) async throws -> Void)?
-    /// Says what is shown, likewise; nil: the terminal's screen, unless `act` is set.
+    /// Returns the displayed text; nil for the terminal's screen, unless `act` is set.
     package var seen: (@BusActor @Sendable (_ isAsked: Bool) async throws -> String)?
-    /// Variables beside the test's own.
+    /// Variables added to the test's own.
     package var environment: [String: String]
-    /// How long it may take to end: a second, and what a machine needs to tell.
+    /// The time limit for exits: one second, plus the machine's delay in reporting it.
     ///
-    /// Tests that run many programs at once give it more.
+    /// Tests that run many programs at once set a longer limit.
     package var patience: Duration
 
-    /// Describes a prompt to test.
     package init(
         program: [String],
         environment: [String: String] = [:],
@@ -31,8 +31,10 @@ package struct PromptFixture: Sendable {
         self.patience = patience
     }
 
-    /// Has shell commands act and look: `type TEXT`, `begin TEXT`, `send`, `cancel`, `fallback` or
-    /// `confirm` are the words of the one, and the other prints what is shown.
+    /// Uses shell commands to act and look.
+    ///
+    /// `act` gets the words `type TEXT`, `begin TEXT`, `send`, `cancel`, `fallback` or `confirm`.
+    /// `seen` prints the displayed text.
     package mutating func use(act: String?, seen: String?) {
         let environment = environment
         if let command = act {
@@ -58,19 +60,19 @@ package struct PromptFixture: Sendable {
     }
 }
 
-/// What the person does.
+/// An action of the user.
 package enum PersonAct: Hashable, Sendable {
-    /// Types something, and sends it.
+    /// Types a text and sends it.
     case type(String)
-    /// Types something, and leaves it there.
+    /// Types a text without sending it.
     case begin(String)
-    /// Sends what is there.
+    /// Sends the typed text.
     case send
     case cancel
     case fallback
     case confirm
 
-    /// What a shell command is told.
+    /// The words for a shell command.
     fileprivate var words: [String] {
         switch self {
         case .type(let text): ["type", text]
@@ -82,7 +84,7 @@ package enum PersonAct: Hashable, Sendable {
         }
     }
 
-    /// What is pressed on a terminal.
+    /// The keys on a terminal.
     fileprivate var keys: String {
         switch self {
         case .type(let text): text + "\n"
@@ -93,29 +95,23 @@ package enum PersonAct: Hashable, Sendable {
     }
 }
 
-/// A check of a prompt.
 package typealias PromptCheck = ContractCheck<PromptBench>
 
-/// A private bus with one prompt's process on a terminal; the suite plays the service and the
-/// person.
+/// A private bus with a prompt's process on a terminal; the suite plays the service and the user.
 @BusActor package final class PromptBench: ContractBench {
-    /// What is tested.
     package let fixture: PromptFixture
-    /// Where it runs.
     package let bus: PrivateBus
-    /// The service.
+    /// The stand-in for the service.
     package private(set) var desk: PromptDesk
-    /// The prompt's process.
     package private(set) var program: ChildProcess
-    /// Its terminal.
     package let terminal: Pty
     private var watch: EventSource?
-    /// The prompts that were begun and have not ended.
+    /// Handles of the prompts that are up.
     private var begun: Set<String> = []
 
     private static let password = Variant.string("application-password")
 
-    /// What every prompt is about, unless a check says more.
+    /// The default details of every prompt.
     var details: [String: Variant] {
         [
             "sandboxed": .bool(false), "pid": .uint32(UInt32(getpid())), "user": .string("jo"),
@@ -126,7 +122,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         ]
     }
 
-    /// Starts it, and waits until it has registered.
+    /// Starts the prompt's process, and waits until it has registered.
     package init(_ fixture: PromptFixture) async throws {
         self.fixture = fixture
         bus = try PrivateBus()
@@ -161,7 +157,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         }
     }
 
-    /// Waits until it is registered at the present service.
+    /// Waits until the process is registered with the present service.
     package func meet() async throws {
         do {
             _ = try await desk.acts.first("a registration", within: .seconds(20)) {
@@ -175,25 +171,24 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         }
     }
 
-    /// What it wrote to its terminal.
+    /// The output on the terminal.
     package var said: String { terminal.screen }
 
-    /// Ends the prompt and the bus.
     package func end() async {
         watch?.cancel()
         await program.end()
         await bus.end()
     }
 
-    /// Starts another process, after the end of the one before.
+    /// Starts a new process after the exit of the last.
     package func startAgain() throws { program = try Self.start(fixture, bus, terminal) }
 
-    /// The prompt's own process, which a script may have started.
+    /// The pid of the registered process, which a script may have started.
     package func process() async throws -> Int32 {
         try await desk.connection.peer(named: desk.proxy().destination).pid
     }
 
-    /// Ends the prompt's process and starts another one.
+    /// Ends the prompt's process and starts a new process.
     package func restart(by signal: Int32) async throws {
         program.signal(signal)
         _ = try await program.exitStatus()
@@ -203,13 +198,13 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         try await meet()
     }
 
-    /// The service goes, with its connection.
+    /// Disconnects the service.
     package func leave() {
         begun = []
         desk.connection.close()
     }
 
-    /// Another service comes; after ``leave()``.
+    /// Starts another service; call after ``leave()``.
     package func replaceService() async throws {
         let bus = bus
         var next: PromptDesk?
@@ -221,14 +216,14 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         if let next { desk = next }
     }
 
-    /// How long an answer may take before the prompt counts as hung.
+    /// The time after which an unanswered prompt counts as hung.
     var limit: Duration { max(.seconds(5), fixture.patience * 3) }
 
     // MARK: The service
 
     /// Begins a prompt, and waits until it is up.
     ///
-    /// - Returns: its handle.
+    /// - Returns: The prompt's handle.
     package func begin(_ more: [String: Variant] = [:]) async throws -> String {
         let handle = desk.nextHandle()
         var details = details.merging(more) { $1 }
@@ -239,7 +234,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         return handle
     }
 
-    /// Begins a prompt in which a sensor looks.
+    /// Begins a prompt with a sensor at work.
     package func beginLooking(
         policy: UInt32 = 1,
         _ more: [String: Variant] = [:]
@@ -251,7 +246,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         return try await begin(looking.merging(more) { $1 })
     }
 
-    /// Tells what happens in a prompt; returns when that was taken.
+    /// Reports progress to a prompt; returns after the prompt's reply.
     package func update(
         _ handle: String,
         _ kind: String,
@@ -267,33 +262,32 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         try await begin(["stage": Self.password])
     }
 
-    /// Asks for an item's own password, in a prompt that is up.
+    /// Asks for an item's own password in a prompt that is up.
     package func askPassword(_ handle: String) async throws {
         try await update(handle, "application-password-required")
     }
 
-    /// Takes a prompt down.
     package func finish(_ handle: String, _ outcome: String = "success") async throws {
         begun.remove(handle)
         try await desk.proxy().end(prompt: handle, outcome: outcome, timeout: limit)
         await settle()
     }
 
-    // MARK: The person
+    // MARK: The user
 
-    /// Does something, and returns when the prompt has seen it.
+    /// Performs an action, and returns when the prompt has seen it.
     package func act(_ act: PersonAct) async throws {
         if let person = fixture.act {
             try await person(act, !begun.isEmpty)
         } else {
             terminal.type(act.keys)
-            // The kernel hands keys on behind the call's back, and says nowhere when it has.
+            // The kernel delivers keys asynchronously and does not report the delivery.
             await pause(.milliseconds(20))
         }
         await settle()
     }
 
-    /// Does something, and waits for what the prompt is to make of it.
+    /// Performs an action, and waits for the prompt's reaction.
     package func act(_ act: PersonAct, until wanted: PromptAct) async throws {
         try await self.act(act)
         do {
@@ -303,17 +297,17 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         }
     }
 
-    /// Types a password of the login, and waits until it arrives.
+    /// Types a login password, and waits for its arrival.
     package func type(_ text: String, in handle: String) async throws {
         try await act(.type(text), until: .passcode(handle, Array(text.utf8)))
     }
 
-    /// Types an item's own password, and waits until it arrives.
+    /// Types an item's own password, and waits for its arrival.
     package func typePassword(_ text: String, in handle: String) async throws {
         try await act(.type(text), until: .password(handle, Array(text.utf8)))
     }
 
-    /// Types on a terminal on which nothing is asked, and waits until that is shown there.
+    /// Types on a terminal without a prompt, and waits for the echo.
     package func typeAtRest(_ text: String) async throws {
         let terminal = terminal
         terminal.type(text)
@@ -325,7 +319,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         await settle()
     }
 
-    /// Does something that has to have no effect.
+    /// Performs an action that must have no effect.
     package func actInVain(_ act: PersonAct) async throws {
         let before = desk.acts.seen
         try await self.act(act)
@@ -333,7 +327,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         try expect(more.isEmpty, "nothing after \(act), got \(Array(more))")
     }
 
-    /// What is shown now, with single blanks.
+    /// The displayed text, with white space collapsed.
     package func shown() async throws -> String {
         let text: String
         if let look = fixture.seen {
@@ -346,16 +340,16 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         return text.split { $0 == " " || $0.isNewline }.joined(separator: " ")
     }
 
-    /// Leaves a check that a prompt in a window can't be put through.
+    /// Skips a check that does not apply to a prompt in a window.
     func requireTerminal() throws(NotApplicable) -> Pty {
         guard fixture.act == nil else { throw NotApplicable("it is not on a terminal") }
         return terminal
     }
 
-    /// Returns when it has read the keys that were pressed, and what it sent has arrived.
+    /// Waits until the process has read all keys and its calls have arrived.
     ///
-    /// The answer to a call that changes nothing comes behind what it sent before. A prompt that
-    /// reads no key while nothing is asked is not waited for long.
+    /// The reply to a harmless call arrives after earlier calls of the process. A prompt that reads
+    /// no keys while it asks for no input is waited for only briefly.
     package func settle() async {
         for _ in 0..<60 where terminal.isUnread && fixture.act == nil {
             await pause(.milliseconds(5))

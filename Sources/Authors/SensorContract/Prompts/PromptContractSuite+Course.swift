@@ -3,7 +3,7 @@ import DBus
 import Glibc
 
 extension PromptContractSuite {
-    /// What a prompt shows, and how it ends.
+    /// Checks of a prompt's texts and of its end.
     static let courseChecks = [
         PromptCheck(
             "It shows what for, and which program asks",
@@ -75,7 +75,7 @@ extension PromptContractSuite {
             let wrong: [String: Variant] = ["attempts-left": .uint32(4), "delay": .uint64(59_000)]
             try await bench.update(handle, "passcode-rejected", wrong)
             let shown = try await bench.shown()
-            // It may count down.
+            // The prompt may count down.
             try expect(
                 (30...59).contains { shown.contains("\($0)") },
                 "a delay of 59 seconds, got \(shown)"
@@ -133,7 +133,7 @@ extension PromptContractSuite {
         },
     ]
 
-    /// The name that a prompt shows for a caller (L33).
+    /// The displayed name of a caller (L33).
     static let nameChecks = [
         PromptCheck("A sandboxed app is shown with its name, as a sandboxed app", .names) { bench in
             _ = try await bench.begin([
@@ -157,7 +157,8 @@ extension PromptContractSuite {
             let folder = try TemporaryFolder()
             defer { folder.remove() }
             let file = folder.path + "/bank-of-trust"
-            // Another process makes the copy: a child started meanwhile would keep the file open.
+            // Copy in another process: a child started meanwhile would keep the file open for
+            // writing.
             let copied = try ChildProcess.run(["/usr/bin/install", "/bin/sleep", file]).status
             try expect(copied == 0, "a program")
             let program = try ChildProcess([file, "600"])
@@ -170,7 +171,7 @@ extension PromptContractSuite {
         },
     ]
 
-    /// The name of the program's file that asks in every check: this one.
+    /// The file name of this process, which is the caller in every check.
     private static var ownName: String {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &path, path.count)

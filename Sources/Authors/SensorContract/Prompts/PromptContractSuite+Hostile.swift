@@ -3,7 +3,7 @@ import DBus
 import LocalAuthBus
 
 extension PromptContractSuite {
-    /// What it makes of texts and calls that no service sends.
+    /// Texts and calls that no genuine service sends.
     static let hostileChecks = [
         PromptCheck("Control characters in a text move no cursor and ring no bell", .plain) {
             bench in
@@ -127,7 +127,7 @@ extension PromptContractSuite {
                 let detail = ["hint": Variant.string("move-closer"), "n": .uint32(UInt32(number))]
                 proxy.sendUpdate(prompt: handle, kind: "hint", detail: detail)
             }
-            // Tests that run many programs at once have more of it.
+            // Tests that run many programs at once set a longer limit.
             let limit = max(.seconds(30), bench.fixture.patience * 5)
             try await proxy.end(prompt: handle, outcome: "system", timeout: limit)
             try await expectGoesOn(bench)
@@ -156,7 +156,7 @@ extension PromptContractSuite {
         },
     ]
 
-    /// Every text that a prompt is begun with.
+    /// All text details of Begin, with this value.
     private static func texts(_ text: String) -> [String: Variant] {
         let keys = [
             "app-name", "app-icon", "app-id", "sandbox-id", "user", "cancel-title",
@@ -168,7 +168,7 @@ extension PromptContractSuite {
         return details
     }
 
-    /// Every event that has a text, with this one.
+    /// All events with a text, with this value.
     private static func hostileEvents(_ text: String) -> [(String, [String: Variant])] {
         let text = Variant.string(text)
         return [
@@ -181,12 +181,11 @@ extension PromptContractSuite {
         ]
     }
 
-    /// Ends what could be begun.
     @BusActor private static func close(_ bench: PromptBench, _ handle: String) async throws {
         try await bench.finish(handle)
     }
 
-    /// Fails unless a password can still be asked for.
+    /// Throws a failure unless a prompt can still ask for a password.
     @BusActor static func expectGoesOn(_ bench: PromptBench) async throws {
         let handle = try await bench.begin()
         try await bench.type(secret, in: handle)

@@ -4,7 +4,7 @@ import Glibc
 import LocalAuthBus
 
 extension PromptContractSuite {
-    /// How it comes, goes and comes back.
+    /// Checks of start, registration and exit.
     static let lifeChecks = [
         PromptCheck(
             "It starts before the service, and registers with the one that comes",
@@ -67,7 +67,7 @@ extension PromptContractSuite {
             }
             await pause(.milliseconds(1500))
             let count = bench.desk.acts.seen.count { $0 == .registered }
-            // On a busy machine the pause is longer.
+            // On a busy machine the pause takes longer.
             let seconds = Int((ContinuousClock.now - start).components.seconds)
             try expect(count <= seconds + 3, "a few registrations, got \(count) in \(seconds) s")
         },

@@ -2,16 +2,15 @@ import BusBench
 import DBus
 import Glibc
 
-/// Everything that the contract asks of a prompt, as checks that any prompt's process can be put
-/// through.
+/// All requirements of the contract for a prompt, as checks of any prompt's process.
 package enum PromptContractSuite {
-    /// All checks; each one gets a bus, a terminal and a process of its own.
+    /// All checks; each check runs with a new bus, terminal and process.
     package static let checks: [PromptCheck] =
         passcodeChecks + offerChecks + cancelChecks + passwordChecks + courseChecks + nameChecks
         + hostileChecks + lifeChecks
 }
 
-/// Lines that several checks come from.
+/// Lines that several checks verify.
 extension ContractLine {
     static let sealed = service(
         "SubmitPasscode",
@@ -44,11 +43,11 @@ extension ContractLine {
     static let endsAtTerm = asking("It ends with status 0 within a second of SIGTERM")
 }
 
-/// What every secret in the checks is.
+/// The secret that all checks type.
 let secret = "correct horse"
 
 extension PromptContractSuite {
-    /// The way of a password of the login to the verifier.
+    /// Checks of the login password's way to the verifier.
     static let passcodeChecks = [
         PromptCheck("A password is sealed to the verifier, for its prompt", .sealed) { bench in
             let handle = try await bench.begin()
@@ -176,7 +175,7 @@ extension PromptContractSuite {
         },
     ]
 
-    /// What is on offer, and when.
+    /// Checks of the choices that a prompt offers.
     static let offerChecks = [
         PromptCheck("A fallback is taken once it is on offer, not before", .offered) { bench in
             let handle = try await bench.beginLooking(["fallback-title": .string("Use a code")])
@@ -229,7 +228,6 @@ extension PromptContractSuite {
         },
     ]
 
-    /// Cancel at every point.
     static let cancelChecks: [PromptCheck] = [
         canceled("at once") { _, _ in },
         canceled("while a sensor looks", isLooking: true) { bench, handle in
@@ -265,8 +263,9 @@ extension PromptContractSuite {
         },
     ]
 
-    /// Cancel is sent, with no password, and the next prompt works; a prompt that isn't told to end
-    /// may send it again.
+    /// Checks that Cancel is sent without a password, and that the next prompt works.
+    ///
+    /// A prompt without an End may send Cancel a second time.
     private static func canceled(
         _ when: String,
         isLooking: Bool = false,
@@ -287,7 +286,6 @@ extension PromptContractSuite {
         }
     }
 
-    /// An app's own password.
     static let passwordChecks = [
         PromptCheck("An item's password is sealed to the service, for its prompt", .ownPassword) {
             bench in
@@ -327,7 +325,7 @@ extension PromptContractSuite {
             "An item's password is sealed to the service that asks, also to one that came back",
             .asking("the service has a new key at each start")
         ) { bench in
-            // A prompt that keeps the first key for ever has to have read it.
+            // To catch a prompt that keeps the first key for ever, let it read that key.
             let first = try await bench.beginPassword()
             try await bench.typePassword(secret, in: first)
             try await bench.finish(first)

@@ -3,38 +3,35 @@ package import DBus
 import LocalAuthBus
 import Sealing
 
-/// What a prompt did.
+/// An action of a prompt.
 package enum PromptAct: Hashable, Sendable {
-    /// It registered.
     case registered
-    /// It took its registration back.
     case unregistered
-    /// Somebody pressed cancel in the prompt of this handle.
+    /// The user canceled the prompt with this handle.
     case cancel(String)
-    /// Somebody took the fallback.
+    /// The user took the fallback.
     case fallback(String)
-    /// Somebody confirmed.
+    /// The user confirmed a match.
     case confirm(String)
-    /// An attempt at the password of the login, which opens to these bytes.
+    /// A login password, unsealed to these bytes.
     case passcode(String, [UInt8])
-    /// An item's own password, which opens to these bytes.
+    /// An item's own password, unsealed to these bytes.
     case password(String, [UInt8])
-    /// A secret that is sealed for another key, prompt or caller, or not sealed.
+    /// A secret that is not sealed, or sealed for another key, prompt or caller.
     case unopened(String)
 }
 
-/// The service's side of a prompt: takes registrations and answers, and opens values sealed to the
-/// verifier and to the service.
+/// A stand-in for the service, which takes registrations and answers and unseals secrets.
 @BusActor package final class PromptDesk {
-    /// Everything that the prompt did, in order.
+    /// All actions of the prompt, in order.
     package let acts = Witness<PromptAct>()
-    /// What RegisterAgent answers; nil: yes.
+    /// The error that RegisterAgent returns; nil to accept.
     package var refusal: DBusError?
-    /// The answer to SubmitPasscode and SubmitPassword; nil: the desk takes them.
+    /// The error that SubmitPasscode and SubmitPassword return; nil to accept.
     package var submitRefusal: DBusError?
-    /// The verifier's key, which is told to prompts.
+    /// The verifier's public key, which prompts receive.
     package var passcodeKey: [UInt8] { verifier.publicKey }
-    /// Who registered last, and its object.
+    /// The last registered agent.
     private(set) var agent: (peer: Peer, path: ObjectPath)?
     let connection: Connection
     private var verifier = SealingKey()
@@ -43,7 +40,7 @@ package enum PromptAct: Hashable, Sendable {
 
     private static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
 
-    /// Serves on a connection of its own, and takes the service's name.
+    /// Connects to the bus and takes the service's name.
     init(on bus: PrivateBus) throws {
         connection = try bus.connect()
         connection.export(Self.path, [Authentication1Interface(self)])
@@ -51,22 +48,20 @@ package enum PromptAct: Hashable, Sendable {
         try connection.requestName(Authentication1.busName)
     }
 
-    /// A handle that no prompt had.
     package func nextHandle() -> String {
         prompts += 1
         return "0123456789abcdef\(prompts)"
     }
 
-    /// A verifier comes back with another key.
+    /// Simulates a restart of the verifier, which changes its key.
     package func renewPasscodeKey() { verifier = SealingKey() }
 
-    /// The prompt's object.
     func proxy() throws -> Agent1Proxy {
         guard let agent else { throw TestFailure("it is not registered") }
         return Agent1Proxy(connection, destination: agent.peer.name, path: agent.path)
     }
 
-    /// Records a submission, and answers it.
+    /// Records a submission and answers it.
     private func take(
         _ prompt: String,
         _ secret: SecretBytes?,
@@ -80,7 +75,7 @@ package enum PromptAct: Hashable, Sendable {
         return .now(())
     }
 
-    /// Only the connection that registered may answer a prompt.
+    /// Refuses all connections but the registered agent's.
     private func admit(_ call: IncomingCall) throws(DBusError) {
         guard call.peer.name == agent?.peer.name else {
             throw DBusError(.accessDenied, "Only the agent may answer its prompt.")
@@ -157,7 +152,7 @@ extension PromptDesk: Authentication1Service {
         return try take(prompt, isSealed ? secret : nil, PromptAct.password, call)
     }
 
-    // MARK: What no prompt asks
+    // MARK: Unused members
 
     private func refuse() -> DBusError { DBusError(.notSupported, "This is a check of a prompt.") }
 
@@ -229,14 +224,12 @@ extension PromptDesk: Authentication1Service {
     package func interactive(for peer: Peer?) throws(DBusError) -> Bool { true }
 }
 
-/// A keychain's object that only publishes its `SealingKey`.
+/// A keychain object that publishes only its `SealingKey`.
 package struct PublishedKey: ServedInterface {
-    /// The members of the whole interface.
     package nonisolated static let description = Keychain1Interface.description
 
     private let key: [UInt8]
 
-    /// Publishes a public key.
     package init(_ key: [UInt8]) { self.key = key }
 
     /// Refuses every call.
@@ -244,7 +237,6 @@ package struct PublishedKey: ServedInterface {
         throw DBusError(.notSupported, "There is no keychain here.")
     }
 
-    /// Writes the key.
     package func get(
         _ property: String,
         for peer: Peer?,
@@ -253,7 +245,6 @@ package struct PublishedKey: ServedInterface {
         try writer.write(key)
     }
 
-    /// Refuses every value.
     package func set(
         _ property: String,
         from reader: inout MessageReader,
