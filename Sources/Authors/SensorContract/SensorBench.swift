@@ -3,39 +3,39 @@ public import DBus
 import Glibc
 public import LocalAuthBus
 
-/// How a suite starts a sensor and shows it something.
+/// The description of a sensor under test: how the suite starts it and presents fingers or faces.
 public struct SensorFixture: Sendable {
-    /// Program and options, without `--bus`; a name without `/` is looked for beside the test.
+    /// The program and its options, without `--bus`; a name without `/` is looked up beside the
+    /// test.
     public var program: [String]
-    /// The last element of its bus name.
+    /// The last element of the sensor's bus name.
     public var name: String
-    /// Shows it something that matches what is enrolled, or does not.
+    /// Presents a finger or face that matches an enrolled template, or does not match any.
     ///
-    /// Called again until the sensor has seen enough.
+    /// The bench calls this repeatedly until the sensor has seen enough.
     public var present: @BusActor @Sendable (_ matching: Bool, _ bench: SensorBench) async -> Void
-    /// Whether it can be shown something that does not match.
+    /// Whether the suite can present a mismatch.
     public var canMismatch: Bool
-    /// Whether what is enrolled outlives its process, as it has to: not in a sensor for tests.
+    /// Whether templates survive the sensor's process, as the contract demands of all but test
+    /// sensors.
     public var keepsTemplates: Bool
-    /// Whether its touches are lines on its standard input.
+    /// Whether touches are lines on the sensor's standard input.
     public var hasStream: Bool
-    /// Whether its touches are calls on the daemon's connection, behind what that has sent before.
+    /// Whether touches are calls on the daemon's connection, ordered after earlier calls.
     public var touchesByBus: Bool
-    /// How long an event or an answer may take before the sensor counts as hung: a face is looked
-    /// at for three seconds before an attempt has failed.
+    /// The time after which an unanswered sensor counts as hung.
     ///
-    /// A busy machine wants more.
+    /// A camera sensor looks for three seconds before an attempt fails. On a busy machine, use a
+    /// larger value.
     public var patience: Duration
-    /// How long what has to be done within a second may take: a second, and what a machine needs to
-    /// tell.
+    /// The limit for actions that the contract allows one second, plus the machine's delay.
     ///
-    /// A busy machine wants more.
+    /// On a busy machine, use a larger value.
     public var promptness: Duration
-    /// Takes its device away, or gives it back; nil: that can't be done.
+    /// Disconnects or reconnects the device; nil if the suite cannot do that.
     public var plug:
         (@BusActor @Sendable (_ isIn: Bool, _ bench: SensorBench) async throws -> Void)?
 
-    /// Describes a sensor to test.
     public init(
         program: [String],
         name: String,
@@ -61,48 +61,40 @@ public struct SensorFixture: Sendable {
     }
 }
 
-/// One event of an operation.
+/// An event of an operation.
 public struct SeenEvent: Hashable, Sendable {
-    /// The operation's number.
     public let operation: UInt64
-    /// `ready`, `hint`, `stage`; `no-match` for a call of NoMatch.
+    /// `ready`, `hint` or `stage`; `no-match` for a call of NoMatch.
     public let kind: String
-    /// What goes with the kind.
     public let detail: [String: Variant]
-    /// The number of a failed attempt.
+    /// The number of a miss.
     public var attempt: UInt32? { detail["attempt"]?.asUInt32 }
 }
 
-/// A private bus with one sensor process; the test plays the daemon.
+/// A private bus with a sensor's process; the test plays the daemon.
 @BusActor public final class SensorBench: ContractBench {
-    /// The daemon's bus name.
     public nonisolated static let daemonName = "org.localauth.Authentication1"
-    /// A user with nothing enrolled at the start.
+    /// A user without templates at the start.
     public nonisolated static let user: UInt32 = 12_345
 
-    /// What is tested.
     public let fixture: SensorFixture
-    /// Where it runs.
     public let bus: PrivateBus
-    /// The sensor's process.
     public private(set) var program: ChildProcess
-    /// The unique name of the sensor.
     public private(set) var owner = ""
-    /// The connection that owns the daemon's name.
     public private(set) var daemon: Connection
-    /// The sensor as the daemon calls it.
+    /// A proxy of the sensor on the daemon's connection.
     public private(set) var sensor: Sensor1Proxy
-    /// What came as Event at the daemon.
+    /// All Event signals that the daemon received.
     public let events = Witness<SeenEvent>()
-    /// What came as TemplatesChanged at the daemon.
+    /// All TemplatesChanged signals that the daemon received.
     public let changes = Witness<UInt32>()
-    /// What NoMatch is answered, by its number among all such calls, from 1; it may wait.
+    /// Answers a NoMatch call by its number among all NoMatch calls, from 1; may wait.
     public var answer: @BusActor @Sendable (_ count: Int) async throws(DBusError) -> UInt32 = { _ in
         100
     }
     private var lastOperation: UInt64 = 0
 
-    /// Starts everything and waits until the sensor is on the bus.
+    /// Starts the bus, the daemon and the sensor, and waits for the sensor's bus name.
     public init(_ fixture: SensorFixture) async throws {
         self.fixture = fixture
         bus = try PrivateBus()
@@ -118,7 +110,7 @@ public struct SeenEvent: Hashable, Sendable {
         }
     }
 
-    /// Waits until the sensor is on the bus, and listens to it.
+    /// Waits for the sensor's bus name, and subscribes to its signals.
     private func meet() async throws {
         do {
             owner = try await bus.waitForOwner(of: busName) ?? ""
@@ -129,10 +121,9 @@ public struct SeenEvent: Hashable, Sendable {
         listen()
     }
 
-    /// The sensor's bus name.
     public var busName: String { "org.localauth.Sensor1." + fixture.name }
 
-    /// Ends the sensor's process and starts another one.
+    /// Ends the sensor's process and starts a new process.
     public func restart(by signal: Int32? = nil) async throws {
         program.signal(signal ?? SIGTERM)
         _ = try await program.exitStatus()
@@ -141,8 +132,8 @@ public struct SeenEvent: Hashable, Sendable {
         try await meet()
     }
 
-    /// Starts a sensor with a folder for what it keeps, as systemd does: the bus's, for all its
-    /// processes.
+    /// Starts a sensor with a state folder, as systemd does; all processes of a bus share that
+    /// folder.
     public static func start(
         _ words: [String],
         on bus: PrivateBus,
@@ -153,28 +144,27 @@ public struct SeenEvent: Hashable, Sendable {
         return try bus.start(words, environment: ["STATE_DIRECTORY": folder], hasStream: hasStream)
     }
 
-    /// Returns when the sensor has seen what was written to it before.
+    /// Waits until the sensor has read its standard input and handled it.
     ///
-    /// Two round trips once its standard input is read: a loop that found both a touch and a call
-    /// has looked at the touch before the second call. One that goes on with calls as long as there
-    /// are any comes to its input later. A sensor that reads none while it doesn't look isn't
-    /// waited for long.
+    /// Two round trips follow the read: a loop that finds both a touch and a call handles the touch
+    /// before the second call. A loop that drains all calls first handles its input later. A sensor
+    /// that reads no input while idle is waited for only briefly.
     public func settle() async {
         for _ in 0..<100 where program.isUnread { await pause(.milliseconds(5)) }
         for _ in 0..<2 { _ = try? await sensor.protocolVersions() }
     }
 
-    /// The sensor's own process, which a script may have started.
+    /// The pid behind the sensor's bus name, which a script may have started.
     public func process() async throws -> Int32 {
         try await daemon.peer(named: owner).pid
     }
 
-    /// Leaves a check that a sensor which can't be shown a stranger's finger can't be put through.
+    /// Skips a check that does not apply to a sensor without mismatches.
     func requireMismatch() throws(NotApplicable) {
         guard fixture.canMismatch else { throw NotApplicable("it can't be shown a mismatch") }
     }
 
-    /// The daemon that never answers.
+    /// Makes the daemon leave every NoMatch unanswered.
     func neverAnswers() {
         let gate = Gate()
         answer = { _ throws(DBusError) in
@@ -183,7 +173,7 @@ public struct SeenEvent: Hashable, Sendable {
         }
     }
 
-    /// The sensor as another connection calls it.
+    /// A proxy of the sensor on another connection.
     public static func proxy(_ connection: Connection, _ owner: String) -> Sensor1Proxy {
         Sensor1Proxy(
             connection,
@@ -192,11 +182,11 @@ public struct SeenEvent: Hashable, Sendable {
         )
     }
 
-    /// The daemon dies and another one takes its place.
+    /// Simulates a crash of the daemon and the start of a new daemon.
     public func replaceDaemon() async throws {
         daemon.close()
         daemon = try bus.connect()
-        // The bus may say nothing of it.
+        // The bus may drop the signal about the free name.
         try await eventually("the daemon's name to be free") {
             (try? self.daemon.requestName(Self.daemonName)) != nil
         }
@@ -204,19 +194,18 @@ public struct SeenEvent: Hashable, Sendable {
         listen()
     }
 
-    /// What the sensor wrote to its standard error.
+    /// The sensor's standard error.
     public var said: String { program.errors }
 
-    /// Ends the sensor and the bus.
     public func end() async { await bus.end() }
 
-    /// A number that no operation had.
+    /// Returns the next operation number.
     public func nextOperation() -> UInt64 {
         lastOperation += 1
         return lastOperation
     }
 
-    /// Starts a Verify and waits until the sensor looks.
+    /// Starts a Verify and waits until the sensor is ready.
     public func verify(user: UInt32 = user) async throws -> (UInt64, StreamingCall<String>) {
         let number = nextOperation()
         let call = try sensor.verifyStream(operation: number, uid: user, options: [:])
@@ -224,7 +213,7 @@ public struct SeenEvent: Hashable, Sendable {
         return (number, call)
     }
 
-    /// Enrols from beginning to end.
+    /// Runs a complete enrolment.
     public func enroll(_ label: String = "one", user: UInt32 = user) async throws -> String {
         let number = nextOperation()
         let call = try sensor.enrollStream(
@@ -238,10 +227,10 @@ public struct SeenEvent: Hashable, Sendable {
         return try await presenting(true) { try await call.answer(within: limit) }
     }
 
-    /// How long an operation may take.
+    /// The time limit of an operation.
     private var limit: Duration { max(.seconds(30), fixture.patience * 2) }
 
-    /// Shows the sensor the same thing again and again until `body` has ended.
+    /// Presents the finger or face repeatedly until `body` returns.
     public func presenting<Value: Sendable>(
         _ matching: Bool,
         until body: @escaping @BusActor @Sendable () async throws -> Value
@@ -263,7 +252,7 @@ public struct SeenEvent: Hashable, Sendable {
         return try await ended.first("the operation to end") { _ in true }.get()
     }
 
-    /// The first event of a kind of an operation.
+    /// Waits for an operation's first event of this kind.
     public func event(_ kind: String, of operation: UInt64) async throws -> SeenEvent {
         let limit = fixture.patience
         return try await events.first("\(kind) of operation \(operation)", within: limit) {
@@ -280,7 +269,7 @@ public struct SeenEvent: Hashable, Sendable {
     }
 }
 
-/// The daemon's part that a sensor calls.
+/// The daemon's object that sensors call.
 @BusActor private final class Host: SensorHost1Service {
     private unowned let bench: SensorBench
 
@@ -304,14 +293,14 @@ public struct SeenEvent: Hashable, Sendable {
 }
 
 extension SensorBench {
-    /// The failed attempts that were told, with their numbers.
+    /// The reported misses, with their numbers.
     public var misses: [SeenEvent] { events.seen.filter { $0.kind == "no-match" } }
 }
 
 extension StreamingCall {
-    /// The reply, if it comes in time.
+    /// Waits for the reply.
     ///
-    /// - Throws: The error that it is, or that there is none.
+    /// - Throws: The error reply, or a failure after the limit.
     func answer(within limit: Duration = .seconds(30)) async throws(DBusError) -> Value {
         let ended = Witness<Result<Value, DBusError>>()
         onLoop {

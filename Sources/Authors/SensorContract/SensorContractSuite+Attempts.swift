@@ -3,7 +3,7 @@ import DBus
 import LocalAuthBus
 
 extension SensorContractSuite {
-    /// Failed attempts.
+    /// Checks of misses.
     static let attemptChecks = [
         SensorCheck(
             "Nothing is looked at until a failed attempt is counted; silence is no answer",

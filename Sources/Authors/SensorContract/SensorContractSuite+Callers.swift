@@ -3,7 +3,7 @@ import DBus
 import LocalAuthBus
 
 extension SensorContractSuite {
-    /// What everybody sees of a sensor.
+    /// Checks of a sensor's public properties.
     static let faceChecks = [
         SensorCheck(
             "Properties answer anybody and are in range",
@@ -95,7 +95,7 @@ extension SensorContractSuite {
         "ProtocolVersions", "Strength", "Unavailability",
     ]
 
-    /// Who may call.
+    /// Checks of callers' rights.
     static let callerChecks = [
         SensorCheck("Methods refuse everybody but the owner of the daemon's name", .notOwner) {
             bench in
@@ -134,7 +134,7 @@ extension SensorContractSuite {
             )
             _ = try await bench.presenting(true) { try await call.answer() }
             _ = try await bench.event("ready", of: number)
-            // Whatever was sent to the stranger has come before this answer.
+            // Signals sent to the neighbour arrive before this reply.
             _ = try await SensorBench.proxy(stranger, bench.owner).strength()
             try expect(!overheard.seen.contains("Event"), "no Event, got \(overheard.seen)")
             try expect(overheard.seen.contains("TemplatesChanged"), "TemplatesChanged")
@@ -183,7 +183,7 @@ extension SensorContractSuite {
             try await bench.bus.lose(.nameOwnerChanged)
             bench.daemon.releaseName(SensorBench.daemonName)
             _ = try await bench.daemon.nameOwner(SensorBench.daemonName)
-            // A sensor may trust the last answer of the bus for a second.
+            // A sensor may cache the name's owner for a second.
             await pause(.milliseconds(1100))
             try await expectStranger(bench.sensor, within: bench.fixture.patience)
         },
@@ -228,7 +228,7 @@ extension SensorContractSuite {
             ("Health", { _ = try await sensor.health() }),
         ]
         for (name, call) in calls { try await expectError(.accessDenied, of: name, call) }
-        // These may be missing.
+        // These members are optional.
         let optional: [(String, @BusActor () async throws -> Void)] = [
             ("Learn", { _ = try await sensor.learn(operation: 1) }),
             ("ListLearned", { _ = try await sensor.listLearned(uid: user) }),

@@ -3,7 +3,7 @@ import DBus
 import LocalAuthBus
 
 extension SensorContractSuite {
-    /// Cancel at every point of an operation.
+    /// Checks of Cancel at every point of an operation.
     static let cancelPointChecks = [
         SensorCheck("Cancel right behind Verify ends it, ready or not", .early) { bench in
             _ = try await bench.enroll()
@@ -65,7 +65,7 @@ extension SensorContractSuite {
         },
     ]
 
-    /// Cancels an enrolment that has told so many stages.
+    /// Cancels an enrolment after `done` stages.
     @BusActor private static func cancelEnrolment(
         _ bench: SensorBench,
         after done: Int
@@ -89,7 +89,7 @@ extension SensorContractSuite {
         }
         try await bench.sensor.cancel(operation: number)
         do throws(DBusError) {
-            // What it was shown may have been enough before Cancel came.
+            // The sensor may have seen enough before Cancel arrived.
             let id = try await call.answer()
             let listed = try await bench.sensor.listTemplates(uid: user)
             guard listed.map(\.id) == [id] else {

@@ -4,7 +4,7 @@ import Linux
 import LocalAuthBus
 
 extension SensorContractSuite {
-    /// What it makes of calls that no daemon sends.
+    /// Checks with calls that no genuine daemon sends.
     static let hostileChecks = [
         SensorCheck("A member or an object that isn't there is an error", .malformed) { bench in
             let calls = [
@@ -129,7 +129,7 @@ extension SensorContractSuite {
         },
     ]
 
-    /// Fails unless it still is what it was.
+    /// Throws a failure unless the sensor is still healthy.
     @BusActor private static func expectHealth(_ bench: SensorBench) async throws {
         let state = try await bench.sensor.health(timeout: bench.fixture.patience).state
         try expect(["ok", "degraded"].contains(state), "its health, got \(state)")

@@ -4,7 +4,7 @@ import Glibc
 import LocalAuthBus
 
 extension SensorContractSuite {
-    /// Whose a template is, and how long.
+    /// Checks of a template's user and lifetime.
     static let belongingChecks = [
         SensorCheck(
             "An id is short, and the same each time it is listed",
@@ -78,7 +78,7 @@ extension SensorContractSuite {
         },
     ]
 
-    /// How it comes, goes and comes back.
+    /// Checks of start, reconnection and exit.
     static let lifeChecks = [
         SensorCheck(
             "It starts before the daemon, and serves the one that comes",

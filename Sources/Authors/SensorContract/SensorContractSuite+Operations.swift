@@ -4,7 +4,7 @@ import Glibc
 import LocalAuthBus
 
 extension SensorContractSuite {
-    /// Verify, and one at a time.
+    /// Checks of Verify and of simultaneous operations.
     static let operationChecks = [
         SensorCheck("Without templates Verify says so", .nothingEnrolled) { bench in
             try await expectError(.sensorNoTemplates, of: "Verify") {
@@ -55,7 +55,7 @@ extension SensorContractSuite {
                 }
             }
             try expect(bench.misses.map(\.attempt) == [1, 1, 1], "got \(bench.misses)")
-            // With nothing left it looks no more.
+            // Without attempts left the sensor stops looking.
             for _ in 0..<5 { await bench.fixture.present(true, bench) }
             try await bench.sensor.cancel(operation: number)
             try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }
@@ -89,7 +89,6 @@ extension SensorContractSuite {
         },
     ]
 
-    /// Cancel.
     static let cancelChecks = [
         SensorCheck("Cancel ends Verify, and the next one works", .canceled) { bench in
             let id = try await bench.enroll()
@@ -129,7 +128,7 @@ extension SensorContractSuite {
                     _ = try? await bench.sensor.cancel(operation: number)
                     cancel.record(true)
                 }
-                // Another way than the bus may be shorter.
+                // A touch by another path than the bus may arrive before Cancel.
                 if !bench.fixture.touchesByBus {
                     _ = try await cancel.first("Cancel to be answered") { _ in true }
                 }
@@ -163,7 +162,6 @@ extension SensorContractSuite {
         },
     ]
 
-    /// The process.
     static let processChecks = [
         SensorCheck("SIGTERM ends it with status 0 within a second, also while it looks", .ended) {
             bench in

@@ -3,7 +3,7 @@ import DBus
 import LocalAuthBus
 
 extension SensorContractSuite {
-    /// Enrolment and what comes of it.
+    /// Checks of enrolment and its templates.
     static let templateChecks = [
         SensorCheck(
             "An enrolment tells its stages, then its template is listed",

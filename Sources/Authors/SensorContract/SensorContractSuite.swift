@@ -1,7 +1,8 @@
-/// Everything that the contract asks of a sensor, as checks that any sensor process can be put
-/// through: `@Test(arguments: SensorContractSuite.checks)` and ``SensorCheck/run(_:)``.
+/// All requirements of the contract for a sensor, as checks of any sensor's process.
+///
+/// Use as `@Test(arguments: SensorContractSuite.checks)` with ``SensorCheck/run(_:)``.
 public enum SensorContractSuite {
-    /// All checks; each one gets a bus and a sensor process of its own.
+    /// All checks; each check runs with a new bus and sensor process.
     public static let checks: [SensorCheck] =
         faceChecks + callerChecks + templateChecks + belongingChecks + operationChecks
         + attemptChecks + cancelChecks + cancelPointChecks + hostileChecks + processChecks

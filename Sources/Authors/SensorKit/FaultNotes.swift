@@ -1,37 +1,36 @@
 import DBus
 
-/// What a sensor could not do, for the administrator.
+/// A sensor's faults, kept for the log and for Health.
 ///
-/// The daemon shows people a fault once, so it is kept for the log and for Health.
+/// The daemon shows a fault to the user only once, but an administrator needs it later.
 @BusActor final class FaultNotes {
-    /// What was asked of the sensor.
     enum Request: Hashable {
-        /// Verify, Enroll, and what changes templates.
+        /// Verify, Enroll, and changes to templates.
         case operation
-        /// The list of templates, which is asked for all the time.
+        /// The list of templates, which the daemon requests often.
         case list
     }
 
     private var sentences: [Request: String] = [:]
     private let tell: @BusActor (String) -> Void
 
-    /// Every message is also passed to `tell`.
+    /// Passes every new message to `tell` as well.
     init(_ tell: @escaping @BusActor (String) -> Void) {
         self.tell = tell
     }
 
-    /// The last message, until an operation works again.
+    /// The last message, cleared by the next successful operation.
     var last: String? { sentences[.operation] ?? sentences[.list] }
 
-    /// It did what it was asked; a successful operation clears the note.
+    /// Clears the request's note; a successful operation clears all notes.
     func worked(_ request: Request) {
         if request == .operation { sentences = [:] } else { sentences[request] = nil }
     }
 
-    /// It did not; only a fault with a message of its own becomes a note.
+    /// Records a fault as a note if it has a message of its own.
     func failed(_ fault: SensorFault, _ request: Request) {
         guard let sentence = fault.sentence else { return }
-        // A list that can't be read may be requested many times a second.
+        // The daemon may request an unreadable list many times a second.
         if request == .operation || sentences[request] != sentence { tell(sentence) }
         sentences[request] = sentence
     }

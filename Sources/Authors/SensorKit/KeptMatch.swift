@@ -1,10 +1,10 @@
 import DBus
 
-/// What the last match showed, for as long as the passcode may still confirm it.
+/// The data of the last match, kept while the password may still confirm it.
 ///
-/// It is there once, for the connection that asked for the match.
+/// Only the connection that requested the match can take it, and only once.
 @BusActor final class KeptMatch {
-    /// Learns from the match, and answers whether something was added.
+    /// Updates the template from the match; returns whether anything was added.
     typealias Lesson = @BusActor @Sendable () async throws(SensorFault) -> Bool
 
     private let patience: Duration
@@ -15,14 +15,14 @@ import DBus
 
     init(patience: Duration = .seconds(30)) { self.patience = patience }
 
-    /// Keeps what an operation showed, in place of what was kept before.
+    /// Stores the lesson of an operation in place of an earlier lesson.
     func keep(_ lesson: @escaping Lesson, of number: UInt64, for caller: AnyObject) {
         drop()
         (self.number, self.lesson, self.caller) = (number, lesson, caller)
         timer = EventLoop.shared.schedule(after: patience) { [weak self] in self?.drop() }
     }
 
-    /// Hands it out, once; nil: it is another operation's, another's, or nothing is kept any more.
+    /// Returns the lesson once; nil for another operation or caller, or after expiry.
     func take(_ number: UInt64, for caller: AnyObject) -> Lesson? {
         guard self.number == number, self.caller === caller else { return nil }
         let taken = lesson
@@ -30,7 +30,6 @@ import DBus
         return taken
     }
 
-    /// Lets go of what is kept.
     func drop() {
         timer?.cancel()
         (timer, number, lesson, caller) = (nil, nil, nil, nil)

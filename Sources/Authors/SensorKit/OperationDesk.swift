@@ -1,19 +1,19 @@
 import DBus
 import LocalAuthBus
 
-/// At most one operation at a time, and the Cancel calls that arrived before their operation.
+/// Allows at most one operation at a time, and records Cancel calls that arrive before their
+/// operation.
 @BusActor final class OperationDesk {
     private static let rememberedCancels = 16
-    /// How often the bus is asked whether the caller of what runs is still there.
+    /// The interval at which the desk checks that the operation's caller is still on the bus.
     private static let interval = Duration.seconds(3)
 
     private let connection: Connection
     private let notes: FaultNotes
     private var current: SensorOperation?
     private var isClosed = false
-    /// What the last match showed.
     private let kept = KeptMatch()
-    /// Ends with the present operation.
+    /// The task of the current operation.
     private var task: Task<Void, Never>?
     private var watch: EventSource?
     private var early: [UInt64] = []
@@ -26,7 +26,7 @@ import LocalAuthBus
 
     /// Runs an operation to its end.
     ///
-    /// - Throws: Canceled when its Cancel has come already, Busy while another one runs.
+    /// - Throws: Canceled if Cancel arrived first, Busy while another operation runs.
     func run(
         _ number: UInt64,
         user: UInt32,
@@ -35,7 +35,7 @@ import LocalAuthBus
         _ body:
             @escaping @BusActor @Sendable (SensorOperation) async throws(SensorFault) -> String
     ) async throws(DBusError) -> String {
-        // Another daemon's operation has nobody who waits for it any more.
+        // A former daemon's operation is orphaned if its caller has left the bus.
         if let current, current.caller !== caller { await endIfLeft(current) }
         guard isIdle, !isClosed else { throw SensorFault.busy.error }
         if earlyCaller == caller.name, early.contains(number) { throw SensorFault.canceled.error }
@@ -48,8 +48,8 @@ import LocalAuthBus
         )
         kept.drop()
         current = operation
-        // Not the call's own task: the operation ends when the driver ends it, even if the caller
-        // has gone.
+        // Use a separate task: the operation lasts until the driver ends it, even if the caller has
+        // gone.
         let task = onLoop { [weak self, notes] in
             operation.result = await Self.result(of: operation, notes, body)
             if self?.current === operation { self?.current = nil }
@@ -66,13 +66,14 @@ import LocalAuthBus
         return template
     }
 
-    /// How to learn from a match of this caller's that its passcode has just confirmed; nil: there
-    /// is nothing to learn from, or not any more.
+    /// Returns the lesson of the caller's match that a password has confirmed; nil if there is no
+    /// lesson or it has expired.
     func lesson(of number: UInt64, caller: Peer) -> KeptMatch.Lesson? {
         isIdle ? kept.take(number, for: caller) : nil
     }
 
-    /// The signal that a caller has left may get lost, and its operation would run on.
+    /// Polls the bus, because the signal that a caller left may be lost, and its operation would
+    /// run on.
     private func watchCaller() {
         guard watch == nil, current != nil else { return }
         watch = EventLoop.shared.schedule(after: Self.interval) { [weak self] in
@@ -91,14 +92,15 @@ import LocalAuthBus
         if operation.isCanceled, current === operation { await task?.value }
     }
 
-    /// Cancels the operation that runs; false: this is none of this caller's.
+    /// Cancels the running operation; returns false unless this caller started it under this
+    /// number.
     func cancel(_ number: UInt64, caller: Peer) -> Bool {
         guard let current, current.number == number, current.caller === caller else { return false }
         current.cancel()
         return true
     }
 
-    /// Cancels an operation that has not begun, if its number comes.
+    /// Records a Cancel for an operation that has not started yet.
     func cancelEarly(_ number: UInt64, caller: Peer) {
         guard !cancel(number, caller: caller) else { return }
         // Operation numbers are unique only within one caller.
@@ -108,13 +110,13 @@ import LocalAuthBus
         if early.count > Self.rememberedCancels { early.removeFirst() }
     }
 
-    /// Whether no operation runs, also none that nobody waits for any more.
+    /// Whether no operation runs, orphaned operations included.
     var isIdle: Bool { current == nil }
 
-    /// The program that has the device which an operation waits for; nil: none does.
+    /// The program that holds the device; nil if the operation does not wait for the device.
     var holder: String? { current?.holder }
 
-    /// Starts nothing from now on.
+    /// Refuses all new operations.
     func close() { isClosed = true }
 
     func cancelCurrent() { current?.cancel() }

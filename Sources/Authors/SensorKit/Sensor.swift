@@ -6,94 +6,90 @@ public import LocalAuthBus
 @_exported public import enum Contract.Strength
 @_exported public import enum Contract.Unavailability
 
-/// A driver of one sensor; ``SensorProgram`` makes a process of the bus out of it.
+/// A driver for a sensor; ``SensorProgram`` turns it into a process on the bus.
 ///
-/// Its methods run on the loop's thread and must never block it: what blocks belongs on a thread
-/// of the driver's own. Calls of one operation never overlap with another; everything else may
-/// be called while an operation runs.
+/// Methods run on the loop's thread and must never block; blocking work belongs on the driver's own
+/// threads. Operations never overlap with each other. All other calls may arrive during an
+/// operation.
 @BusActor public protocol Sensor: AnyObject {
-    /// The last element of its bus name: letters, digits and `_`, at most 64.
+    /// The last element of the bus name: letters, digits and `_`, at most 64.
     var name: String { get }
-    /// What the sensor is at this moment.
+    /// The current properties.
     var properties: SensorProperties { get }
-    /// How the sensor is at this moment.
+    /// The current health.
     var health: SensorHealth { get }
-    /// Further interfaces of the sensor's object.
+    /// Further D-Bus interfaces of the sensor's object.
     var interfaces: [any ServedInterface] { get }
 
-    /// Looks for a match until one comes, the operation is canceled, or a fault.
+    /// Looks until a template matches, the operation is canceled, or a fault occurs.
     ///
-    /// Each failed attempt is told with ``SensorOperation/noMatch()``, and nothing is looked at
-    /// until that returns.
+    /// The driver reports each miss with ``SensorOperation/noMatch()``, and must not look again
+    /// until that call returns.
     ///
-    /// - Returns: The id of the template that matched.
+    /// - Returns: The id of the matching template.
     func verify(_ operation: SensorOperation) async throws(SensorFault) -> String
     /// Enrols the operation's user; the kit has checked the label and the number of templates.
     ///
     /// - Returns: The id of the new template.
     func enroll(_ operation: SensorOperation, label: String) async throws(SensorFault) -> String
-    /// What is enrolled for a user, the oldest first.
+    /// Lists a user's templates, oldest first.
     func templates(of user: UInt32) async throws(SensorFault) -> [Template]
-    /// Gives a template another label. Unknown: ``SensorFault/noTemplates``.
+    /// Changes a template's label; throws ``SensorFault/noTemplates`` for an unknown id.
     func rename(_ id: String, of user: UInt32, to label: String) async throws(SensorFault)
-    /// Removes a template for good. Unknown: ``SensorFault/noTemplates``.
+    /// Deletes a template permanently; throws ``SensorFault/noTemplates`` for an unknown id.
     func remove(_ id: String, of user: UInt32) async throws(SensorFault)
-    /// Removes all templates of a user and says how many there were.
+    /// Deletes all templates of a user and returns their number.
     func removeAll(of user: UInt32) async throws(SensorFault) -> UInt32
-    /// What was learned of a user since the enrolment; see ``SensorOperation/whenConfirmed(_:)``.
+    /// Lists updates that confirmed matches added; see ``SensorOperation/whenConfirmed(_:)``.
     func learned(of user: UInt32) async throws(SensorFault) -> [LearnedEntry]
-    /// Removes something that was learned for good. Unknown: ``SensorFault/noTemplates``.
+    /// Deletes an update permanently; throws ``SensorFault/noTemplates`` for an unknown id.
     func removeLearned(_ id: String, of user: UInt32) async throws(SensorFault)
-    /// Whether nothing would be lost if the process ended now: asked when it is idle, and the
-    /// option `--idle-timeout` was given. The bus starts it again when it is needed.
+    /// Whether the process can exit without losing data; asked while idle if `--idle-timeout` is
+    /// set.
+    ///
+    /// The bus starts the process again on demand.
     var mayEnd: Bool { get }
-    /// Releases the hardware, because the process ends. It has less than a second.
+    /// Releases the hardware before the process exits; must return within a second.
     func stop() async
 }
 
 extension Sensor {
-    /// A sensor that doesn't implement this is healthy.
     public var health: SensorHealth { .ok }
-    /// No further interfaces.
     public var interfaces: [any ServedInterface] { [] }
-    /// A sensor that doesn't learn has learned nothing.
     public func learned(of user: UInt32) async throws(SensorFault) -> [LearnedEntry] { [] }
-    /// A sensor that doesn't learn has learned nothing.
     public func removeLearned(_ id: String, of user: UInt32) async throws(SensorFault) {
         throw .noTemplates
     }
-    /// Whatever counts is on the disk or in the hardware.
+    /// The default suits drivers that keep all state on disk or in the hardware.
     public var mayEnd: Bool { true }
-    /// Nothing to let go of.
     public func stop() async {}
 }
 
-/// What a sensor is: the properties of `org.localauth.Sensor1`.
+/// The properties of `org.localauth.Sensor1`.
 public struct SensorProperties: Hashable, Sendable {
-    /// What it looks at.
     public typealias BiometryType = Contract.BiometryType
-    /// How hard it is to fool.
+    /// The resistance to spoofing.
     public typealias Strength = Contract.Strength
 
-    /// Maker and model, for people.
+    /// Maker and model, for display.
     public var description: String
-    /// What it looks at.
     public var biometryType: BiometryType
-    /// How hard it is to fool.
+    /// The resistance to spoofing.
     public var strength: Strength
-    /// Whether the hardware is there.
     public var isPresent = true
-    /// Why it can't be used; nil when it can.
+    /// The cause of the unavailability; nil if the sensor can be used.
     public var unavailability: Unavailability?
-    /// Stages of an enrolment; -1: unknown.
+    /// The number of enrolment stages; -1 if unknown.
     public var enrollStages: Int32 = -1
-    /// Templates that it holds for one user; 0: no limit.
+    /// The maximum number of templates for a user; 0 for no limit.
     public var maximumTemplates: UInt32 = 0
-    /// What a person is asked to do, by language (`en`, `de`, `zh_CN`), in at most 80 characters
-    /// without a full stop; empty: what the biometry type says.
+    /// Instructions for the user by language (`en`, `de`, `zh_CN`), each at most 80 characters
+    /// without a full stop.
+    ///
+    /// Without instructions, prompts use the text for the biometry type.
     public var instructions: [String: String] = [:]
 
-    /// A sensor that is there and usable.
+    /// Describes a sensor that is present and usable.
     public init(description: String, biometryType: BiometryType, strength: Strength) {
         self.description = description
         self.biometryType = biometryType
@@ -103,15 +99,14 @@ public struct SensorProperties: Hashable, Sendable {
 
 /// The answer to Health.
 public enum SensorHealth: Hashable, Sendable {
-    /// Works.
     case ok
-    /// Works in part; one sentence for people.
+    /// The sensor works in part; the text is a sentence for the user.
     case degraded(String)
-    /// Does not work; one sentence for people.
+    /// The sensor does not work; the text is a sentence for the user.
     case failed(String)
 }
 
 extension BiometryType {
-    /// No biometry: a security key, a phone.
+    /// No biometry: a security key or a phone.
     public static var companion: Self { .none }
 }

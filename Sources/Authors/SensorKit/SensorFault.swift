@@ -1,31 +1,28 @@
 import DBus
 import LocalAuthBus
 
-/// Why an operation of a sensor ended without a result.
+/// The cause why an operation ended without a result.
 ///
-/// None of them counts as a failed attempt: that is ``SensorOperation/noMatch()``.
+/// A fault never counts as a miss; a driver reports misses with ``SensorOperation/noMatch()``.
 public enum SensorFault: Error, Hashable, Sendable {
-    /// The operation was canceled.
     case canceled
-    /// Something else has the sensor.
+    /// Another program uses the sensor.
     case busy
-    /// Something else has the sensor: one sentence for people says what.
+    /// Another program uses the sensor; a sentence for the user names it.
     case inUse(String)
-    /// Nothing is enrolled for this user, or not under this id.
+    /// No template is enrolled for this user, or under this id.
     case noTemplates
-    /// No room for another template.
+    /// The sensor has no room for another template.
     case full
-    /// This is enrolled already.
+    /// The finger or face is enrolled already.
     case duplicate
-    /// The hardware went away.
     case disconnected
-    /// The sensor is not allowed what it needs: one sentence for people says what, and who can
-    /// change it.
+    /// The sensor lacks a permission; a sentence for the user names it, and says how to grant it.
     case denied(String)
-    /// Anything else: one sentence for people.
+    /// Any other fault, as a sentence for the user.
     case failed(String)
 
-    /// What the driver says in its own words.
+    /// The driver's own message.
     var sentence: String? {
         switch self {
         case .inUse(let sentence), .denied(let sentence), .failed(let sentence): sentence

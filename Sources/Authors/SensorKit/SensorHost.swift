@@ -1,9 +1,9 @@
 public import DBus
 import LocalAuthBus
 
-/// What a driver tells the bus outside of an operation.
+/// The driver's channel to the bus outside of operations.
 @BusActor public final class SensorHost {
-    /// The connection that the sensor is served on.
+    /// The connection that serves the sensor.
     public let connection: Connection
 
     let signals: Sensor1Signals
@@ -12,7 +12,7 @@ import LocalAuthBus
     private var announced: SensorProperties?
     private var hasLeft = false
 
-    /// How long the daemon may take to answer at the end.
+    /// The time that the daemon has to answer before the process exits.
     private static let patience = Duration.milliseconds(250)
 
     init(_ connection: Connection) {
@@ -20,12 +20,13 @@ import LocalAuthBus
         signals = Sensor1Signals(connection, path: Sensor1.path)
     }
 
-    /// A user's templates changed other than by Enroll or Remove, which announce it themselves.
+    /// Announces a change of templates that neither Enroll nor Remove made; those announce it
+    /// themselves.
     public func templatesChanged(of user: UInt32) {
         signals.templatesChanged(uid: user)
     }
 
-    /// The sensor's properties changed: announces which.
+    /// Announces the properties that have changed.
     public func propertiesChanged() {
         guard let sensor, let interface, let old = announced else { return }
         let new = sensor.properties
@@ -45,9 +46,10 @@ import LocalAuthBus
         connection.propertiesChanged(Sensor1.path, interface, changed)
     }
 
-    /// Releases the name before the process ends: the daemon can tell that from a crash.
+    /// Releases the bus name before the process exits, so that the daemon can tell this from a
+    /// crash.
     ///
-    /// Returns when the daemon has heard of it.
+    /// Returns once the daemon has received the change.
     func leave(_ daemon: DaemonCaller) async {
         guard let sensor, !hasLeft else { return }
         hasLeft = true

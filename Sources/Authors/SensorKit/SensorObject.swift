@@ -2,7 +2,7 @@ import DBus
 import LocalAuthBus
 import ServiceProgram
 
-/// `org.localauth.Sensor1` on the bus: checks who calls and what, and asks the driver.
+/// Serves `org.localauth.Sensor1`: checks caller and arguments, then calls the driver.
 @BusActor final class SensorObject: Sensor1Service {
     static let maximumLabel = 256
     static let maximumIdentifier = 256
@@ -21,11 +21,10 @@ import ServiceProgram
         desk = OperationDesk(connection: host.connection, notes: notes)
     }
 
-    /// Whether nothing would be lost if the process ended now.
+    /// Whether the process can exit without losing data.
     var mayEnd: Bool { desk.isIdle && sensor.mayEnd }
 
-    /// Begins no operation any more: who asks for one is told that the sensor is busy, and asks the
-    /// next process.
+    /// Refuses new operations as busy, so that the daemon retries with the next process.
     func close() { desk.close() }
 
     func stop() async {
@@ -88,9 +87,10 @@ import ServiceProgram
                     throw .full
                 }
                 let id = try await sensor.enroll(operation, label: label)
-                // The caller will be answered Canceled, so no template may be kept.
+                // The caller will receive Canceled, so the new template must not remain.
                 guard !operation.isCanceled else {
-                    // Not in this task: a driver's calls would end as canceled as well.
+                    // Use a separate task, because the driver's calls in this canceled task would
+                    // fail.
                     await onLoop { [host] in
                         do throws(SensorFault) {
                             try await sensor.remove(id, of: uid)
@@ -108,7 +108,7 @@ import ServiceProgram
     }
 
     func cancel(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Void> {
-        // The one that runs is its caller's own, and no match is reported from now on.
+        // A running operation belongs to this caller; from this point on it reports no match.
         if desk.cancel(operation, caller: call.peer) { return .now(()) }
         return .later { [self] () async throws(DBusError) in
             try await daemon.require(call.peer)
@@ -204,7 +204,7 @@ import ServiceProgram
         }
     }
 
-    /// That another program has the device, while an operation waits for it.
+    /// The sentence that another program holds the device; nil if no operation waits for it.
     private var inUse: String? {
         desk.holder.map { program in
             program.isEmpty
@@ -245,7 +245,7 @@ import ServiceProgram
         }
     }
 
-    /// The driver's answer to the daemon, its faults under the contract's names.
+    /// Runs the driver's method for the daemon, and maps its faults to the contract's errors.
     private func answer<Value: Sendable>(
         _ call: IncomingCall,
         _ uid: UInt32,

@@ -1,38 +1,38 @@
 public import DBus
 import LocalAuthBus
 
-/// One running Verify or Enroll: who asked, and what the sensor reports to them meanwhile.
+/// A running Verify or Enroll, through which the driver reports events to the daemon.
 @BusActor public final class SensorOperation {
-    /// The user whose templates are meant.
+    /// The user to verify or enrol.
     public nonisolated let user: UInt32
-    /// Who asked: the daemon.
+    /// The calling daemon.
     public nonisolated let caller: Peer
-    /// Whether a match may be learned from, if the passcode confirms it.
+    /// Whether the driver may update a template from a match that the password confirms.
     nonisolated let mayLearn: Bool
-    /// Whether the operation was canceled; then nothing that it says is passed on.
+    /// Whether the operation was canceled; its later reports are dropped.
     public private(set) var isCanceled = false
 
-    /// Whether the sensor has looked.
+    /// Whether the sensor has started to look.
     private(set) var isReady = false
-    /// The program that has the device, empty where nobody knows which; nil: it is ours.
+    /// The program that holds the device, or empty if unknown; nil if no other program holds it.
     private(set) var holder: String?
 
     let number: UInt64
     var result: Result<String, DBusError>?
-    /// How to learn from the match.
+    /// The update for the template after a confirmed match.
     private var lesson: KeptMatch.Lesson?
     private let signals: Sensor1Signals
     private let host: SensorHost1Proxy
     private var cancelations: [@BusActor () -> Void] = []
-    /// How many failed attempts there were.
+    /// The number of misses so far.
     private var attempts: UInt32 = 0
-    /// The call that tells of the last one.
+    /// The call that reports the last miss.
     private var telling: Task<Void, Never>?
     private let changes = ConditionVariable()
 
-    /// How long the daemon may take to answer, or to cancel what it has no attempts for.
+    /// The time that the daemon has to answer, or to cancel after the last attempt.
     private static let patience = Duration.seconds(5)
-    /// How long after an error it is called again.
+    /// The pause before a failed report is retried.
     private static let pauseAfterError = Duration.milliseconds(250)
 
     init(
@@ -50,40 +50,42 @@ import LocalAuthBus
         host = SensorHost1Proxy(connection, destination: caller.name, path: SensorHost1.path)
     }
 
-    /// Calls `body` once when the operation is canceled, or at once if it already was.
+    /// Calls `body` once when the operation is canceled, or at once if it is canceled already.
     ///
-    /// The driver's task is canceled as well; this is for drivers that wait for something else.
+    /// The driver's task is canceled as well; use this for waits that task cancellation does not
+    /// end.
     public func onCancel(_ body: @escaping @BusActor () -> Void) {
         if isCanceled { body() } else { cancelations.append(body) }
     }
 
-    /// The sensor looks now.
+    /// Reports that the sensor has started to look.
     public func ready() {
         isReady = true
         holder = nil
         tell(.ready, [:])
     }
 
-    /// Another program has the device; the driver waits until it is free, and then is ``ready()``.
+    /// Reports that another program holds the device; the driver waits for it, then calls
+    /// ``ready()``.
     ///
-    /// May be called as often as the driver tries: only what is new is told.
+    /// The driver may call this on every retry: only changes are sent.
     ///
-    /// - Parameter program: Which program that is, as far as the driver can say.
+    /// - Parameter program: The program's name, if known.
     public func busy(by program: String = "") {
         guard holder != program else { return }
         holder = program
         tell(.busy, ["by": .string(program)])
     }
 
-    /// Something to tell people.
+    /// Sends a hint to the user.
     public func hint(_ hint: SensorHint) { tell(.hint, ["hint": .string(hint.rawValue)]) }
 
-    /// One failed attempt of Verify; returns when the daemon has counted it and there is another.
+    /// Reports a miss of Verify; returns once the daemon has counted it and allows another attempt.
     ///
-    /// The driver looks at nothing before this returns: a signal could get lost, so the attempt is
-    /// told by a call, again and again until it is answered. What comes meanwhile is no attempt.
+    /// The driver must not look before this returns. Because a signal may be lost, the report is a
+    /// call, retried until answered. Fingers and faces presented meanwhile do not count.
     ///
-    /// - Throws: ``SensorFault/canceled`` when there is no attempt left, or Cancel came.
+    /// - Throws: ``SensorFault/canceled`` without attempts left, or after Cancel.
     public func noMatch() async throws(SensorFault) {
         attempts += 1
         while !isCanceled {
@@ -92,14 +94,14 @@ import LocalAuthBus
                 continue
             }
             if left > 0, !isCanceled { return }
-            // Cancel follows.
+            // The daemon sends Cancel next.
             _ = await changes.wait(atMost: Self.patience) { self.isCanceled }
             break
         }
         throw .canceled
     }
 
-    /// The attempts that are left; nil: no answer.
+    /// The number of attempts left; nil without an answer.
     private func tellNoMatch() async -> UInt32? {
         let (number, attempt, host) = (number, attempts, host)
         var left: UInt32?
@@ -116,25 +118,25 @@ import LocalAuthBus
         return left
     }
 
-    /// Calls `learn` if the person's passcode confirms the match of this Verify; it adds what was
-    /// seen to the template that matched, and answers whether it did.
+    /// Registers an update that runs if the password confirms this Verify's match.
     ///
-    /// What it holds is let go of 30 s after the match, and as soon as another operation begins.
-    /// It is let go of at once where the daemon didn't say that it may be learned from.
+    /// `learn` adds the new data to the matching template, and returns whether it did. The
+    /// operation releases `learn` 30 s after the match or at the next operation. If the daemon does
+    /// not allow updates, `learn` is released at once.
     public func whenConfirmed(
         _ learn: @escaping @BusActor @Sendable () async throws(SensorFault) -> Bool
     ) {
         if mayLearn { lesson = learn }
     }
 
-    /// Hands out how to learn from the match, and lets go of it: it may hold this operation.
+    /// Takes the update out of the operation, because the closure may retain the operation.
     func takeLesson() -> KeptMatch.Lesson? {
         let taken = lesson
         lesson = nil
         return taken
     }
 
-    /// The number of enrolment stages that are done; `total` -1: unknown.
+    /// Reports the number of finished enrolment stages; `total` is -1 if unknown.
     public func stage(_ done: UInt32, of total: Int32) {
         tell(.stage, ["stage": .uint32(done), "stages": .int32(total)])
     }
@@ -149,7 +151,7 @@ import LocalAuthBus
         for body in bodies { body() }
     }
 
-    /// What the caller is answered: after Cancel only `Canceled`.
+    /// The reply to the caller: always `Canceled` after Cancel.
     func answer() throws(DBusError) -> String {
         guard !isCanceled, let result else { throw SensorFault.canceled.error }
         return try result.get()

@@ -1,17 +1,18 @@
 import DBus
 public import ServiceProgram
 
-/// The process of a sensor: `main.swift` is little more than
-/// `SensorProgram(name: "doorbell", abstract: "…").main { host, _ in Doorbell(host) }`.
+/// The process of a sensor.
+///
+/// `main.swift` needs little more than `SensorProgram(name: "doorbell", abstract: "…").main { host,
+/// _ in Doorbell(host) }`.
 public struct SensorProgram: Sendable {
     private let program: ServiceProgram
 
-    /// Describes the program; see `ServiceProgram`.
     public init(name: String, abstract: String, options: [ProgramOption] = []) {
         program = ServiceProgram(name: name, abstract: abstract, options: options + [.idleTimeout])
     }
 
-    /// Runs the sensor that `make` returns; what it throws becomes one line and exit status 1.
+    /// Runs the sensor that `make` returns; an error prints one line and exits with status 1.
     public func main(
         _ make:
             @escaping @BusActor @Sendable (SensorHost, ProgramArguments) async throws ->
@@ -22,8 +23,8 @@ public struct SensorProgram: Sendable {
         }
     }
 
-    /// Runs the sensors that `start` adds, now and later; what it throws becomes one line and exit
-    /// status 1.
+    /// Runs the sensors that `start` adds, at once or later; an error prints one line and exits
+    /// with status 1.
     public func serve(
         _ start:
             @escaping @BusActor @Sendable (SensorRoster, ProgramArguments) async throws -> Void
@@ -35,7 +36,7 @@ public struct SensorProgram: Sendable {
         }
     }
 
-    /// One element of a bus name, as the contract and D-Bus allow it.
+    /// Whether a name is a valid last element of a sensor's bus name.
     static func isName(_ name: String) -> Bool {
         guard let first = name.utf8.first, name.utf8.count <= 64 else { return false }
         let isDigit = { (byte: UInt8) in byte >= 0x30 && byte <= 0x39 }

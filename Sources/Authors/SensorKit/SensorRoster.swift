@@ -2,8 +2,9 @@ public import DBus
 import LocalAuthBus
 import ServiceProgram
 
-/// The sensors of one process: each has a bus name and a connection of its own, because all of
-/// them have their object at the same path.
+/// The sensors of a process.
+///
+/// Each sensor has its own bus name and connection, because all sensors use the same object path.
 @BusActor public final class SensorRoster {
     private struct Entry {
         let host: SensorHost
@@ -16,7 +17,7 @@ import ServiceProgram
     private var spare: Connection?
     private var entries: [Entry] = []
 
-    /// What its sensors could not do is passed to `note`, one sentence each.
+    /// Passes each fault of a sensor to `note` as a sentence.
     init(
         _ first: Connection,
         at address: Connection.Address,
@@ -27,12 +28,12 @@ import ServiceProgram
         self.note = note
     }
 
-    /// Serves the sensor that `make` returns, from now until the process ends.
+    /// Serves the sensor that `make` returns until the process exits.
     ///
     /// Connecting blocks for one round trip to the bus.
     ///
-    /// - Throws: what `make` throws, `UsageError` for a name that is none, or `Failed` for one
-    ///   that is taken.
+    /// - Throws: The error of `make`, `UsageError` for an invalid name, or `Failed` for a taken
+    ///   name.
     public func add(
         _ make: @BusActor (SensorHost) async throws -> any Sensor
     ) async throws {
@@ -56,9 +57,9 @@ import ServiceProgram
         entries.append(Entry(host: host, object: object, daemon: daemon))
     }
 
-    /// Whether the process may end until it is needed.
+    /// Whether the process can exit until the bus starts it again.
     ///
-    /// The bus knows how to start the first name alone: with the others, their sensors would go.
+    /// The bus can activate only the first name; further sensors would disappear.
     private var mayEnd: Bool {
         entries.count == 1
             && entries.allSatisfy { !$0.host.connection.isAnswering && $0.object.mayEnd }
@@ -66,7 +67,7 @@ import ServiceProgram
 
     private var served: UInt64 { entries.reduce(0) { $0 + $1.host.connection.served } }
 
-    /// When it needs no process.
+    /// The conditions under which the process can exit.
     var idleness: Idleness {
         Idleness(
             served: { self.served },
@@ -78,7 +79,6 @@ import ServiceProgram
         )
     }
 
-    /// Ends the operations of all sensors, and releases their names.
     func stop() async {
         let stopping = entries.map { entry in onLoop { await entry.object.stop() } }
         for task in stopping { await task.value }

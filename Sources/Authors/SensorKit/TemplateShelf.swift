@@ -2,10 +2,10 @@ import Glibc
 import Linux
 public import LocalAuthBus
 
-/// The templates of all users, in memory and, where there is one, in a file.
+/// The templates of all users, in memory and optionally in a file.
 ///
-/// What changes is in the file, on the disk, when a method returns; one that throws changes
-/// nothing. The file is the old one or the new one, also after a crash.
+/// A change is on disk when the method returns; a method that throws changes nothing. A crash
+/// leaves the old or the new file, never a mixture.
 public struct TemplateShelf: Sendable {
     private var enrolled: [UInt32: [Template]] = [:]
     private var folder: String?
@@ -13,15 +13,15 @@ public struct TemplateShelf: Sendable {
     private static let name = "templates"
     private static let limit = 16 << 20
 
-    /// Nothing, and in memory alone.
+    /// Creates an empty shelf in memory only.
     public init() {}
 
-    /// What was kept in this folder by an earlier process; without a folder in memory alone.
+    /// Loads the templates of an earlier process from a folder; nil keeps templates in memory only.
     ///
-    /// A service of systemd has one: `getenv("STATE_DIRECTORY")`. It has to be this user's, and
-    /// nobody else may write to it.
+    /// A systemd service passes `getenv("STATE_DIRECTORY")`. The folder must belong to this user
+    /// and be writable for no other user.
     ///
-    /// - Throws: ``SensorFault/failed(_:)`` when there is a file that can't be read.
+    /// - Throws: ``SensorFault/failed(_:)`` if the file cannot be read.
     public init(folder: String?) throws(SensorFault) {
         guard let folder else { return }
         let file = "\(folder)/\(Self.name)"
@@ -34,13 +34,13 @@ public struct TemplateShelf: Sendable {
         }
     }
 
-    /// Who has templates.
+    /// The users with templates.
     public var users: [UInt32] { enrolled.filter { !$0.value.isEmpty }.keys.sorted() }
 
-    /// A user's templates, the oldest first.
+    /// A user's templates, oldest first.
     public subscript(user: UInt32) -> [Template] { enrolled[user] ?? [] }
 
-    /// Adds a template under a new random id of 128 bits.
+    /// Adds a template with a random 128-bit id, and returns the id.
     public mutating func add(for user: UInt32, label: String) throws(SensorFault) -> String {
         var random = SystemRandomNumberGenerator()
         let digits = (0..<4)
@@ -53,7 +53,7 @@ public struct TemplateShelf: Sendable {
         return template.id
     }
 
-    /// Gives a template another label; unknown: ``SensorFault/noTemplates``.
+    /// Changes a template's label; throws ``SensorFault/noTemplates`` for an unknown id.
     public mutating func rename(
         _ id: String,
         of user: UInt32,
@@ -66,14 +66,14 @@ public struct TemplateShelf: Sendable {
         try keep(templates, of: user)
     }
 
-    /// Removes a template; unknown: ``SensorFault/noTemplates``.
+    /// Removes a template; throws ``SensorFault/noTemplates`` for an unknown id.
     public mutating func remove(_ id: String, of user: UInt32) throws(SensorFault) {
         var templates = self[user]
         templates.remove(at: try index(of: id, user))
         try keep(templates, of: user)
     }
 
-    /// Removes all templates of a user and says how many there were.
+    /// Removes all templates of a user and returns their number.
     public mutating func removeAll(of user: UInt32) throws(SensorFault) -> UInt32 {
         let count = self[user].count
         if count > 0 { try keep([], of: user) }
@@ -89,7 +89,8 @@ public struct TemplateShelf: Sendable {
 
     // MARK: The file
 
-    /// Uid, id, time and label, each ended by a zero, which no text of the bus contains.
+    /// Writes uid, id, time and label, each with a terminating zero, which D-Bus strings cannot
+    /// contain.
     private mutating func keep(_ templates: [Template], of user: UInt32) throws(SensorFault) {
         var enrolled = enrolled
         enrolled[user] = templates
@@ -121,7 +122,7 @@ public struct TemplateShelf: Sendable {
             .map { String(decoding: $0, as: UTF8.self) }
         var enrolled: [UInt32: [Template]] = [:]
         let damage = SystemError(.io, "The file is damaged.", path: file)
-        // Nothing stands behind the last zero.
+        // The last zero ends the file.
         guard fields.last?.isEmpty == true else { throw damage }
         for start in stride(from: 0, to: fields.count - 1, by: 4) {
             guard start + 4 < fields.count, let user = UInt32(fields[start]),

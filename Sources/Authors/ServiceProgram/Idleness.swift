@@ -1,21 +1,17 @@
 import DBus
 
-/// When a service needs no process, so that it can end and leave it to the bus to start it again.
+/// The conditions under which a service can exit until the bus starts it again.
 public struct Idleness: Sendable {
-    /// How many calls it has served so far.
     let served: @BusActor @Sendable () -> UInt64
-    /// Whether nothing runs, and nothing that counts is in memory alone.
     let mayEnd: @BusActor @Sendable () -> Bool
-    /// Begins nothing new, and gives its names back; returns when its callers have heard of that.
     let leave: @BusActor @Sendable () async -> Void
 
-    /// Says when it is idle, and how it leaves.
+    /// Describes when a service is idle, and how it leaves the bus.
     ///
     /// - Parameters:
-    ///   - served: How many calls it has served so far.
-    ///   - mayEnd: Whether nothing runs, and nothing that counts is in memory alone.
-    ///   - leave: Begins nothing new, and gives its names back; returns when who may call it has
-    ///     heard of that.
+    ///   - served: Returns the number of calls served so far.
+    ///   - mayEnd: Returns whether no work is running and no unsaved state exists.
+    ///   - leave: Refuses new work and releases the bus names; returns once the callers know.
     public init(
         served: @escaping @BusActor @Sendable () -> UInt64,
         mayEnd: @escaping @BusActor @Sendable () -> Bool,
@@ -28,9 +24,9 @@ public struct Idleness: Sendable {
 }
 
 extension ProgramArguments {
-    /// The value of ``ProgramOption/idleTimeout``; nil: none was given.
+    /// The value of ``ProgramOption/idleTimeout``; nil if absent.
     ///
-    /// - Throws: ``UsageError`` unless it is a number of seconds from 1 to 86,400.
+    /// - Throws: ``UsageError`` unless the value is a number of seconds from 1 to 86,400.
     var idleTimeout: Duration? {
         get throws(UsageError) {
             guard let word = self[ProgramOption.idleTimeout.name] else { return nil }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// How much a line in the log matters: the numbers of syslog.
+/// The priority of a log line, with syslog's numbers.
 public enum LogPriority: Int32, Sendable {
     case error = 3
     case warning = 4
@@ -9,10 +9,10 @@ public enum LogPriority: Int32, Sendable {
     case debug = 7
 }
 
-/// Writes one line to standard error, in one write.
+/// Writes a line to standard error in a single write.
 ///
-/// Control characters become spaces, so that no text from outside can forge a line; what is
-/// longer than 2048 bytes is cut.
+/// Control characters become spaces, so that outside text cannot forge a line. Lines are cut at
+/// 2048 bytes.
 public func log(_ priority: LogPriority, _ message: String) {
     writeAll(2, logLine(priority, message))
 }
@@ -23,7 +23,7 @@ func logLine(_ priority: LogPriority, _ message: String) -> String {
 }
 
 func singleLine(_ text: String) -> String {
-    // Nearly every line is printable ASCII, and stands as it is.
+    // Fast path: nearly every line is printable ASCII.
     if text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) {
         return text
     }
@@ -51,7 +51,7 @@ func writeAll(_ descriptor: Int32, _ text: String) {
 private let programName =
     CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "service"
 
-/// The journal names the stream it reads: device and inode of what should be standard error.
+/// Whether standard error is the journal's stream: JOURNAL_STREAM names its device and inode.
 private let goesToJournal: Bool = {
     var status = stat()
     guard let stream = getenv("JOURNAL_STREAM"), fstat(2, &status) == 0 else { return false }

@@ -1,9 +1,9 @@
 public import DBus
 import Glibc
 
-/// What a program was called with.
+/// The parsed command line of a program.
 public struct ProgramArguments: Sendable, Hashable {
-    /// The bus to serve: `--bus`, else the system bus for root and the session bus for others.
+    /// The bus to serve: `--bus`, or the system bus for root and the session bus for other users.
     public let bus: Connection.Address
     private let values: [String: String]
     private let flags: Set<String>
@@ -11,7 +11,6 @@ public struct ProgramArguments: Sendable, Hashable {
     /// The value of an option, or its default, or nil.
     public subscript(_ option: String) -> String? { values[option] }
 
-    /// Whether a flag was given.
     public func has(_ flag: String) -> Bool { flags.contains(flag) }
 
     init(values: [String: String], flags: Set<String>, defaultBus: Connection.Address? = nil) {
@@ -23,12 +22,10 @@ public struct ProgramArguments: Sendable, Hashable {
     private static var usualBus: Connection.Address { geteuid() == 0 ? .system : .session }
 }
 
-/// A value on the command line that is malformed: one line and a hint, exit status 64.
+/// A malformed command line; prints one line and a hint, with exit status 64.
 public struct UsageError: Error, CustomStringConvertible, Hashable {
-    /// The sentence.
     public let description: String
 
-    /// Makes an error from one sentence for people.
     public init(_ message: String) { description = message }
 }
 
@@ -39,7 +36,7 @@ enum CommandLineRequest: Hashable {
 }
 
 extension ServiceProgram {
-    /// Reads the words after the program's name; the last of several equal options counts.
+    /// Parses the words after the program's name; the last of repeated options wins.
     func parse(_ words: [String]) throws(UsageError) -> CommandLineRequest {
         var values: [String: String] = [:]
         var flags: Set<String> = []

@@ -1,9 +1,9 @@
 import DBus
 
-/// An option of a program, beyond `--bus`, `--help` and `--version`, which every program has.
+/// A command-line option, in addition to the common `--bus`, `--help` and `--version`.
 public struct ProgramOption: Sendable, Hashable {
     let name: String
-    /// Stands for the value in the help text; nil for a flag, which takes none.
+    /// The value's placeholder in the help text; nil for a flag.
     let placeholder: String?
     let help: String
     let defaultValue: String?
@@ -11,9 +11,9 @@ public struct ProgramOption: Sendable, Hashable {
 
     /// An option that takes a value: `--name value` or `--name=value`.
     ///
-    /// `name` is the word after the two dashes, `placeholder` stands for the value in the help
-    /// text, `default` is the value when the option is absent. With `allowed` empty, any value is
-    /// accepted that isn't empty.
+    /// `name` excludes the two dashes. `placeholder` stands for the value in the help text.
+    /// `default` is the value of an absent option. With `allowed` empty, any value except the empty
+    /// string is accepted.
     public static func value(
         _ name: String,
         _ placeholder: String,
@@ -30,19 +30,18 @@ public struct ProgramOption: Sendable, Hashable {
         )
     }
 
-    /// An option without a value.
     public static func flag(_ name: String, help: String) -> Self {
         Self(name: name, placeholder: nil, help: help, defaultValue: nil, allowed: [])
     }
 
-    /// Has a program whose ``RunningService`` has an ``Idleness`` end when it is idle.
+    /// Ends an idle program, if its ``RunningService`` has an ``Idleness``.
     public static let idleTimeout = Self.value(
         "idle-timeout",
         "SECONDS",
         help: "End when nobody called for so long; the bus starts it again (default: never)."
     )
 
-    /// What every program takes.
+    /// The options of every program.
     static func common(_ defaultBus: Connection.Address?) -> [Self] {
         let usual = "The bus to serve (default: system for root, session otherwise)."
         let bus = defaultBus == .system ? "The bus of the service (default: system)." : usual

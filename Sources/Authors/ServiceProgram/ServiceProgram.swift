@@ -1,11 +1,11 @@
 public import DBus
 import Glibc
 
-/// What all programs that serve a bus have in common.
+/// The common parts of all programs that serve a bus.
 ///
-/// It reads the command line, connects, starts the service, tells systemd that it is ready,
-/// stops at SIGTERM and SIGINT with status 0 within a second, and ends with status 1 and one line
-/// when it can't start or loses the bus.
+/// Parses the command line, connects, starts the service and notifies systemd. SIGTERM and SIGINT
+/// stop the program with status 0 within a second. If the program cannot start or loses the bus, it
+/// prints one line and exits with status 1.
 public struct ServiceProgram: Sendable {
     /// The version of all programs of the project.
     public static let version = "0.1.0"
@@ -18,10 +18,11 @@ public struct ServiceProgram: Sendable {
     /// Describes a program.
     ///
     /// - Parameters:
-    ///   - name: The name of the program, as people call it.
-    ///   - abstract: One sentence for the help text.
-    ///   - options: What it takes beyond `--bus`, `--help` and `--version`.
-    ///   - defaultBus: Without `--bus`; nil: the system bus for root, the session's for others.
+    ///   - name: The program's display name.
+    ///   - abstract: A sentence for the help text.
+    ///   - options: Options in addition to `--bus`, `--help` and `--version`.
+    ///   - defaultBus: The bus without `--bus`; nil for the system bus for root, the session bus
+    ///     for other users.
     public init(
         name: String,
         abstract: String,
@@ -38,8 +39,8 @@ public struct ServiceProgram: Sendable {
     ///
     /// - Parameters:
     ///   - loop: Runs the event loop.
-    ///   - start: Exports the objects and then takes the bus name. What it throws becomes
-    ///     one line on standard error and exit status 1 (``UsageError``: 64, ``NothingToDo``: 0).
+    ///   - start: Exports the objects, then takes the bus name. An error prints one line on
+    ///     standard error and exits with status 1 (``UsageError``: 64, ``NothingToDo``: 0).
     public func main(
         running loop: () -> Void = EventLoop.shared.run,
         _ start:
@@ -50,16 +51,17 @@ public struct ServiceProgram: Sendable {
         Self.raiseDescriptorLimit()
         signal(SIGPIPE, SIG_IGN)
         signal(SIGHUP, SIG_IGN)
-        // Connecting blocks the loop; until that is done, a signal may simply end the process.
+        // Connecting blocks the loop; until it is done, a signal may simply end the process.
         for number in ServiceRun.stopSignals { signal(number) { _ in _exit(EXIT_SUCCESS) } }
         onLoop { await ServiceRun(program: self).begin(arguments, start) }
         loop()
         exit(EXIT_SUCCESS)
     }
 
-    /// To the hard limit: the usual soft one, 1024, is for programs that call select(2).
+    /// Raises the soft descriptor limit of 1024, which exists for programs that call select(2).
     ///
-    /// Not beyond what a bus could ever fill: PAM's helpers close every number up to the limit.
+    /// The cap covers more connections than a bus allows: PAM's helpers close every descriptor up
+    /// to the limit.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -68,8 +70,8 @@ public struct ServiceProgram: Sendable {
     }
 
     private func argumentsOrExit() -> ProgramArguments {
-        // They are read from a file of the kernel's. Where that can't be opened there is not even
-        // the name: it would be another bus, another folder, and settings that nobody made.
+        // Swift reads the arguments from /proc. If that fails, even the program's name is missing.
+        // Starting anyway would mean default settings, another bus and another folder.
         guard CommandLine.arguments.first?.isEmpty == false else {
             let hint = "mount /proc, or allow more open files."
             writeAll(2, "\(name): can't start: The command line can't be read: \(hint)\n")
@@ -94,20 +96,20 @@ public struct ServiceProgram: Sendable {
     }
 }
 
-/// A service that has started, and how to end it.
+/// A started service, with the callbacks that reload and stop it.
 public struct RunningService: Sendable {
     let reload: (@BusActor @Sendable () -> Void)?
     let idleness: Idleness?
     let stop: @BusActor @Sendable () async -> Void
 
-    /// Says what happens at signals.
+    /// Sets the callbacks for signals and idleness.
     ///
     /// - Parameters:
-    ///   - reload: Called at SIGHUP; nil: SIGHUP is ignored.
-    ///   - idleness: When the process isn't needed, for ``ProgramOption/idleTimeout``; nil: it
-    ///     always is.
-    ///   - stop: Awaited at SIGTERM and SIGINT; the process ends after it, or 0.9 s later whatever
-    ///     it does.
+    ///   - reload: Called on SIGHUP; nil ignores SIGHUP.
+    ///   - idleness: The conditions for ``ProgramOption/idleTimeout``; nil if the process must keep
+    ///     running.
+    ///   - stop: Awaited on SIGTERM and SIGINT. The process exits when it returns, or after 0.9 s
+    ///     in any case.
     public init(
         reload: (@BusActor @Sendable () -> Void)? = nil,
         idleness: Idleness? = nil,
@@ -119,20 +121,16 @@ public struct RunningService: Sendable {
     }
 }
 
-/// Why a program can't start: one sentence for people, exit status 1.
+/// The cause why a program cannot start, as a sentence for the user; exit status 1.
 public struct StartError: Error, CustomStringConvertible, Hashable {
-    /// The sentence.
     public let description: String
 
-    /// Makes an error from one sentence for people.
     public init(_ message: String) { description = message }
 }
 
-/// Why a program is not needed, found at its start: one sentence, exit status 0.
+/// The cause why a program has no work at its start, as a sentence for the user; exit status 0.
 public struct NothingToDo: Error, CustomStringConvertible {
-    /// The sentence.
     public let description: String
 
-    /// Makes it from one sentence for people.
     public init(_ message: String) { description = message }
 }

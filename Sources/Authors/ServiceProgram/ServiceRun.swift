@@ -3,7 +3,7 @@ import CSystemd
 import DBus
 import Glibc
 
-/// One run of a program, from the connection to the end of the process.
+/// A run of a program, from the connection to the exit.
 @BusActor final class ServiceRun {
     private let program: ServiceProgram
     private var connection: Connection?
@@ -13,7 +13,9 @@ import Glibc
     private var watchdog: EventSource?
 
     nonisolated static let stopSignals = [SIGTERM, SIGINT]
-    /// What the handler of a signal writes, which can't make it: set before the signal may come.
+    // SAFETY: The signal handler cannot allocate this line.
+    ///
+    /// It is set once, before the handler is installed.
     private nonisolated(unsafe) static var lastLine: UnsafeMutablePointer<CChar>?
 
     init(program: ServiceProgram) {
@@ -43,7 +45,7 @@ import Glibc
             giveBackMemory()
             EventLoop.shared.onRest { self.giveBackMemory() }
         } catch let end as NothingToDo {
-            // A unit that ends before it says so has failed for systemd, with status 0, too.
+            // systemd treats a unit that exits before READY=1 as failed, even with status 0.
             sd_notify(0, "READY=1")
             log(.notice, end.description)
             exit(EXIT_SUCCESS)
@@ -54,7 +56,7 @@ import Glibc
         }
     }
 
-    /// Gives back what the start, or the work that was done, needed and waiting doesn't.
+    /// Returns memory that the start or finished work needed, but an idle process does not.
     private func giveBackMemory() {
         _ = malloc_trim(0)
         give_back_code()
@@ -62,11 +64,12 @@ import Glibc
 
     private func reloadAtHangUp(_ reload: @escaping @BusActor @Sendable () -> Void) {
         _ = EventLoop.shared.onSignal(SIGHUP, reload)
-        // An ignored signal may be dropped even where it is blocked; it is blocked by now.
+        // The kernel may drop an ignored signal even while it is blocked; SIGHUP is blocked here
+        // already.
         signal(SIGHUP, SIG_DFL)
     }
 
-    /// Tells systemd from the loop's own thread that it runs, twice in the unit's `WatchdogSec=`.
+    /// Feeds the watchdog from the loop's thread, twice in each `WatchdogSec=` interval.
     private func feedWatchdog() {
         var limit: UInt64 = 0
         guard sd_watchdog_enabled(0, &limit) > 0, limit > 1 else { return }
@@ -76,7 +79,7 @@ import Glibc
         }
     }
 
-    /// Looks at the end of each interval; the first one without a call was idle.
+    /// Ends the service after the first interval without a call.
     private func end(after interval: Duration, of idleness: Idleness) {
         let served = idleness.served()
         idleTimer = EventLoop.shared.schedule(after: interval) {
@@ -88,14 +91,15 @@ import Glibc
         }
     }
 
-    /// Leaves the bus so that no call is lost: systemd queues whatever wants to start the service
-    /// again from its notice on, the bus has handed over what was sent to the name before that was
-    /// given back, and all of it is answered.
+    /// Leaves the bus without losing a call.
+    ///
+    /// After STOPPING=1, systemd queues requests to start the service again. The bus delivers calls
+    /// to the old owner before the name is released, and the service answers all of them.
     private func leave(_ idleness: Idleness) async {
         sd_notify(0, "STOPPING=1")
         await idleness.leave()
         while !idleness.mayEnd(), !isStopping {
-            // A call that came at the last moment may take longer than a stop usually does.
+            // A late call may take longer than the usual stop timeout.
             sd_notify(0, "EXTEND_TIMEOUT_USEC=5000000")
             await pause(.milliseconds(20))
         }
@@ -111,18 +115,18 @@ import Glibc
             await self.service?.stop()
             self.connection?.flush()
             self.connection?.close()
-            // Not what libraries do at exit: another thread may be at work in them, and OpenBLAS
+            // Skip the libraries' exit handlers: another thread may still run in OpenBLAS, which
             // then crashes.
             quick_exit(EXIT_SUCCESS)
         }
     }
 
-    /// A service that doesn't stop, or a bus that doesn't read, must not hold up the end.
+    /// Exits after 0.9 s, even if the service does not stop or the bus does not read.
     private static func endSoonWhateverHappens() {
         let reason = "stopped before everything was done: bus or disk took longer than 0.9 s"
         lastLine = strdup(logLine(.warning, reason))
         signal(SIGALRM) { _ in
-            // Who reads the errors may stand still as well.
+            // The reader of standard error may be blocked as well.
             var errors = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
             if poll(&errors, 1, 0) > 0, let line = ServiceRun.lastLine {
                 _ = write(STDERR_FILENO, line, strlen(line))
