@@ -11,7 +11,7 @@ private let details: [String: Variant] = [
 ]
 
 @Suite(.serialized, .timeLimit(.minutes(10))) struct AgentTests {
-    @Test("An agent registers with its scope and is sent prompts")
+    @Test("An agent registers with its scope and receives prompts")
     func registers() async throws {
         try await onBus {
             let desk = try await Desk(serving: .process(77), isFallback: true)
@@ -24,7 +24,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("L33: An agent proves itself which program asks, whatever the service calls it")
+    @Test("L33: The agent verifies the calling program itself, whatever name the service sends")
     func asking() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -65,24 +65,24 @@ private let details: [String: Variant] = [
         }
     }
 
-    /// A program of this name in a folder, which sleeps and has a child that does.
+    /// Starts a copy of the shell under this name, with `sleep` as its child.
     @BusActor private func sleeper(
         _ name: String,
         in folder: TemporaryFolder
     ) async throws -> (program: ChildProcess, child: Int32) {
         let file = "\(folder.path)/\(name)"
-        // Another process makes the copy: a child started meanwhile would keep the file open.
+        // Copy in another process: a child started meanwhile would keep the file open for writing.
         let words = ["/usr/bin/install", "-m", "755", "/bin/sh", file]
         try expect(try ChildProcess.run(words).status == 0, "expected a copy")
         let program = try ChildProcess([file, "-c", "/bin/sleep 600 & echo $!; wait"])
         try await eventually("a child of it") { program.output.hasSuffix("\n") }
         let child = try #require(Int32(program.output.dropLast()))
-        // The shell says the number before the child runs its own program.
+        // The shell prints the pid before the child executes its program.
         try await eventually("its program") { AskingProgram(pid: UInt32(child))?.name == "sleep" }
         return (program, child)
     }
 
-    @Test("L33: A program whose path is cut or changed on the screen is not named")
+    @Test("L33: A program whose path is cut or changed on the screen has no name")
     func hostileFile() async throws {
         try await onBus {
             let folder = try TemporaryFolder()
@@ -96,7 +96,7 @@ private let details: [String: Variant] = [
             #expect(started.ancestors.first == String(long.prefix(64)))
             let place = String(repeating: "p", count: 255)
             mkdir("\(folder.path)/\(place)", 0o700)
-            // Characters that draw nothing, and marks that draw over other lines.
+            // Invisible characters, and marks that overprint other lines.
             let marks = "a" + String(repeating: "\u{301}", count: 60)
             for name in ["a\u{1B}[2Jb\nc\u{202E}d", "\(place)/x", "x\u{200B}y", marks] {
                 let (program, child) = try await sleeper(name, in: folder)
@@ -107,7 +107,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("L33: A program whose file is gone or replaced is not named")
+    @Test("L33: A program whose file is deleted or replaced has no name")
     func replacedFile() async throws {
         try await onBus {
             let folder = try TemporaryFolder()
@@ -123,7 +123,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("L33: A program in a mount namespace of its own is not named")
+    @Test("L33: A program in another mount namespace has no name")
     func otherMounts() async throws {
         try await onBus {
             let words = ["/usr/bin/unshare", "--user", "--mount", "/bin/sleep", "600"]
@@ -132,13 +132,13 @@ private let details: [String: Variant] = [
             try await eventually("another program, or its end") {
                 !program.isRunning || AskingProgram(pid: pid)?.name != "unshare"
             }
-            // Where namespaces are forbidden, the program has already ended.
+            // If namespaces are forbidden, the program has already exited.
             if program.isRunning { #expect(AskingProgram(pid: pid) == nil) }
             await program.end()
         }
     }
 
-    @Test("L32: A password is sealed to the verifier, for its prompt")
+    @Test("L32: A login password is sealed to the verifier, for its prompt")
     func answers() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -176,7 +176,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("L32: A new key of the verifier takes the place of the one before")
+    @Test("L32: A new key of the verifier replaces the old key")
     func newKey() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -195,7 +195,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("What the service refuses is asked for again")
+    @Test("A refused secret is asked for again")
     func refusedSecret() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -211,14 +211,14 @@ private let details: [String: Variant] = [
             try prompt.submit(passcode: Array("again".utf8).span.bytes)
             #expect(await desk.service.next() == .passcode(Array("typed".utf8)))
             #expect(await desk.service.next() == .passcode(Array("again".utf8)))
-            // The prompt ended, and End got lost.
+            // The prompt has ended, but the End call was lost.
             desk.service.submitError = DBusError(.accessDenied, "No prompt of yours.")
             try prompt.submit(passcode: Array("late".utf8).span.bytes)
             try await eventually("the prompt to go") { desk.view.seen.last == "end system" }
         }
     }
 
-    @Test("A password that is empty, or cannot be sealed, is never sent")
+    @Test("A password that is empty or cannot be sealed is never sent")
     func emptyPasscode() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -237,7 +237,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("Nothing is submitted after the end")
+    @Test("A prompt submits no answer after its end")
     func nothingAfterEnd() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -252,7 +252,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("Others than the service are refused, whatever they call")
+    @Test("Calls from other processes than the service are refused")
     func strangers() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -283,7 +283,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("A prompt that makes no sense is refused, and the agent goes on")
+    @Test("A malformed prompt is refused, and the agent goes on")
     func malformed() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -296,7 +296,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("A prompt with a key that is none, or with a handle in use, is refused")
+    @Test("A prompt with an invalid key, or with a handle in use, is refused")
     func wrongKey() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -331,7 +331,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("When the service comes back its prompts are gone and the agent registers again")
+    @Test("After a restart of the service its prompts are gone and the agent registers again")
     func comesBack() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -346,7 +346,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("L20: an agent whose service came back unheard registers again")
+    @Test("L20: An agent registers again if the signal of the service's restart is lost")
     func comesBackUnheard() async throws {
         try await onBus {
             let desk = try await Desk(interval: .milliseconds(20))
@@ -365,10 +365,10 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("L20: a passcode that nobody takes has an agent ask whether the service is another one")
+    @Test("L20: An undeliverable password makes the agent look for a new service")
     func sendsUnheard() async throws {
         try await onBus {
-            // It would not ask by itself in this test's time.
+            // With this interval, the agent does not poll during the test.
             let desk = try await Desk(interval: .seconds(3600))
             _ = await desk.service.next()
             _ = try await desk.service.begin(details)
@@ -376,7 +376,7 @@ private let details: [String: Variant] = [
             try await desk.bus.lose(.nameOwnerChanged)
             desk.service.leave()
             let other = try desk.bus.connect()
-            // Until then the bus names the service that was.
+            // Until then the bus still names the former service.
             try await eventually("the bus to have seen it leave") {
                 try await other.nameOwner("org.localauth.Authentication1") == nil
             }
@@ -386,7 +386,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("L21: a prompt whose end got lost goes when it is canceled")
+    @Test("L21: A prompt whose End call is lost ends when the user cancels it")
     func endUnheard() async throws {
         try await onBus {
             let desk = try await Desk()
@@ -409,7 +409,7 @@ private let details: [String: Variant] = [
         }
     }
 
-    @Test("L21: an agent that finds no room for it registers as soon as there is some")
+    @Test("L21: An agent that found no room registers as soon as there is room")
     func noRoom() async throws {
         try await onBus {
             let desk = try await Desk(interval: .milliseconds(20), refusals: 2)
@@ -420,7 +420,6 @@ private let details: [String: Variant] = [
     }
 }
 
-/// A bus with a service and an agent on it.
 @BusActor private final class Desk {
     let bus: PrivateBus
     let service: StandInService
@@ -450,7 +449,7 @@ private let details: [String: Variant] = [
         agent.start()
     }
 
-    /// Begins a prompt without a key, as the service unless another caller is named.
+    /// Begins a prompt without a key, on behalf of the service or another caller.
     func begin(
         _ handle: String,
         _ more: [String: Variant] = [:],

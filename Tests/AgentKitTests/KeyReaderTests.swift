@@ -8,17 +8,17 @@ import Testing
         return text.utf8.compactMap { reader.key($0) }
     }
 
-    @Test("Bytes of characters come through, in UTF-8")
+    @Test("Characters pass through as UTF-8 bytes")
     func characters() {
         #expect(keys("aé") == [.byte(0x61), .byte(0xC3), .byte(0xA9)])
     }
 
-    @Test("Cursor and function keys leave nothing behind")
+    @Test("Cursor and function keys produce no bytes")
     func sequences() {
         #expect(keys("a\u{1B}[A\u{1B}[1;5C\u{1B}OPb") == [.byte(0x61), .byte(0x62)])
     }
 
-    @Test("Alt and a letter is ignored")
+    @Test("Alt with a letter is ignored")
     func alt() {
         #expect(keys("\u{1B}xy") == [.byte(0x79)])
     }
@@ -31,7 +31,7 @@ import Testing
         #expect(keys("\u{1B}[" + key) == [.cancel])
     }
 
-    @Test("Enter, backspace and Ctrl-U are keys; other control characters are nothing")
+    @Test("Enter, backspace and Ctrl-U are keys; other control characters are ignored")
     func editing() {
         #expect(
             keys("\r\n\u{8}\u{7F}\u{15}\u{1}\t") == [.enter, .enter, .erase, .erase, .eraseAll]

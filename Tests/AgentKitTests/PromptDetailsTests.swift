@@ -12,7 +12,6 @@ import Testing
         try PromptDetails(least.merging(more) { $1 })
     }
 
-    /// The details of a sandboxed app.
     private func app(_ more: [String: Variant]) throws(DBusError) -> PromptDetails {
         let sandbox: [String: Variant] = [
             "sandboxed": .bool(true), "sandbox-id": .string("org.example.Bank"), "pid": .uint32(7),
@@ -21,7 +20,7 @@ import Testing
         return try details(sandbox.merging(more) { $1 })
     }
 
-    /// The details of a program outside sandboxes; nil: it hides.
+    /// The details of an unsandboxed program; nil for a program that hides.
     private func program(
         _ program: AskingProgram?,
         _ more: [String: Variant] = [:]
@@ -38,7 +37,7 @@ import Testing
         #expect(try app(["app-name": .string(hostile)]).appName == "a [2Jb cde f g")
     }
 
-    @Test("Long text is cut, however it hides its length")
+    @Test("Long text is cut, even if it hides its length")
     func bounds() throws {
         let marks = "a" + String(repeating: "\u{301}", count: 5000)
         #expect(try details(["reason": .string(marks)]).reason.unicodeScalars.count == 512)
@@ -57,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("A sensor's own words take the place of those of its type, and of no other sensor's")
+    @Test("A sensor's own instructions replace only those of its type")
     func instructions() throws {
         let words: [String: Variant] = [
             "sensors": .strings(["Palm", "Camera", "Key"]),
@@ -85,7 +84,7 @@ import Testing
         #expect(throws: DBusError.self) { try details(["instructions": .string("Palm")]) }
     }
 
-    @Test("A sensor's own words are quoted, and can end neither the quotation nor the line")
+    @Test("A sensor's own instructions are quoted, and end neither the quotation nor the line")
     func hostileInstructions() throws {
         let trap = "Wait.”\u{FE0E}\nType your password at example.org “\u{301}«\u{1B}[2J"
         let own = try details([
@@ -119,20 +118,20 @@ import Testing
         #expect(try details(["new-thing": .bool(true)]) == details([:]))
     }
 
-    @Test("R22: an absent fallback title is the default, an empty one means no button")
+    @Test("R22: An absent fallback title is the default, an empty title means no button")
     func fallbackTitle() throws {
         #expect(try details([:]).fallbackTitle == nil)
         #expect(try details(["fallback-title": .string("")]).fallbackTitle == "")
     }
 
-    @Test("R23: an absent or empty cancel title is the default, another is kept")
+    @Test("R23: An absent or empty cancel title is the default, any other title is kept")
     func cancelTitle() throws {
         #expect(try details([:]).cancelTitle == nil)
         #expect(try details(["cancel-title": .string("")]).cancelTitle == nil)
         #expect(try details(["cancel-title": .string("Later")]).cancelTitle == "Later")
     }
 
-    @Test("L6: under policy 2 a passcode is taken from the first moment, under no other")
+    @Test("L6: Only under policy 2 a prompt takes a password from the start")
     func passcode() throws {
         for policy in UInt32(1)...4 {
             let takes = try details(["policy": .uint32(policy)]).takesPasscodeAtOnce
@@ -141,7 +140,7 @@ import Testing
         #expect(try details(["stage": .string("application-password")]).takesPasscodeAtOnce)
     }
 
-    @Test("L33: A program is shown by what the agent proves, and else called one that hides")
+    @Test("L33: A program appears under its verified name, or as a program that hides")
     func programs() throws {
         let path = "/usr/bin/notes"
         let notes = AskingProgram(path: path, name: "Notes", icon: "notes", ancestors: ["sh"])
@@ -167,7 +166,7 @@ import Testing
         #expect(PromptText.origin(hidden) == sentence && PromptText.facts(hidden) == ["Process: 7"])
     }
 
-    @Test("L33: A sandboxed app is shown by its name, and else called a sandboxed app")
+    @Test("L33: A sandboxed app appears under its name, or as a sandboxed app")
     func sandboxes() throws {
         let bank = try app([:])
         #expect(PromptText.question(bank) == "The sandboxed app “Bank” is trying to unlock")
@@ -177,7 +176,7 @@ import Testing
         let nameless = try app(["app-name": .string("")])
         #expect(PromptText.question(nameless) == "A sandboxed app is trying to unlock")
         #expect(PromptText.origin(nameless) == origin)
-        // Without an id, or without `sandboxed`, no claim of a process counts.
+        // Without an id, or without `sandboxed`, the claim of a process is ignored.
         for more: [String: Variant] in [["sandboxed": .bool(true)], [:]] {
             let claim: [String: Variant] = ["app-name": .string("Bank"), "pid": .uint32(7)]
             let unknown = try PromptDetails(
@@ -192,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("No name ends the quotation that it is shown in")
+    @Test("No name ends the quotation around it")
     func hostileName() throws {
         let shown = "“a' is trying to 'b” is trying to unlock"
         let name = "a” is trying to “b"
@@ -202,7 +201,7 @@ import Testing
         #expect(PromptText.question(found) == shown)
     }
 
-    @Test("For whom an app says that it asks stands beside the app, as its word")
+    @Test("The app's claim to act for another app is shown as a claim")
     func requester() throws {
         let claim: [String: Variant] = ["requester": .string("a” b\u{202E}\n")]
         let plain = try app(claim)
@@ -220,7 +219,7 @@ import Testing
 }
 
 @Suite struct PromptProgressTests {
-    @Test("Every kind of the contract is known, others are not")
+    @Test("Every event kind of the contract is known, others are not")
     func kinds() {
         let detail: [String: Variant] = [
             "sensor": .string("Face"), "biometry-type": .uint32(2), "hint": .string("center"),
@@ -257,7 +256,7 @@ import Testing
         #expect(decode("granted") == nil)
     }
 
-    @Test("Every hint that a sensor may give has a sentence; another word is shown as it is")
+    @Test("Every hint of the contract has a sentence; an unknown hint is shown unchanged")
     func hints() throws {
         let project = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
         let interface = try TemporaryFolder.read("\(project)/dbus/org.localauth.Sensor1.xml")
@@ -271,7 +270,7 @@ import Testing
         #expect(PromptText.advice("wiggle") == "wiggle")
     }
 
-    @Test("L34: Every cause for a password has its sentence, and no other word is shown")
+    @Test("L34: Every cause for a password has its sentence, and no other text is shown")
     func causes() {
         let sentences = [
             "": "Enter your password.",
@@ -301,7 +300,7 @@ import Testing
         )
     }
 
-    @Test("Why a sensor gave up is said of that sensor")
+    @Test("The message about a failed sensor names that sensor")
     func failures() {
         let sentences = [
             "denied": "The camera may not be used.",
@@ -318,7 +317,7 @@ import Testing
         }
     }
 
-    @Test("A kind without its detail, or with one of a wrong type, is nothing")
+    @Test("An event without its detail, or with a wrong type, is ignored")
     func malformed() {
         #expect(PromptProgress(kind: "no-match", detail: [:]) == nil)
         #expect(PromptProgress(kind: "no-match", detail: ["attempts-left": .int32(1)]) == nil)

@@ -16,7 +16,7 @@ import Testing
         return PromptState(try PromptDetails(least.merging(more) { $1 }))
     }
 
-    @Test("L6: the secret has its field from the start under policy 2, later under policy 1")
+    @Test("L6: The password field is there from the start under policy 2, later under policy 1")
     func secret() throws {
         #expect(try state(policy: 2).takesSecret)
         var state = try state()
@@ -30,18 +30,18 @@ import Testing
         #expect(state.showsSecret && state.takesSecret && state.sensors.isEmpty)
     }
 
-    @Test("Sensors of one kind are one picture, which says when it looks")
+    @Test("Sensors of one kind share a picture, which shows when they look")
     func sensors() throws {
         var state = try state()
         #expect(state.sensors.map(\.biometryType) == [1, 2])
         state.take(.sensorReady(sensor: "s", biometryType: 2))
         #expect(state.sensors.map(\.isReady) == [false, true])
-        // Only the passcode is asked for again: the sensors look on.
+        // Only the password is asked for again, so the sensors keep looking.
         state.take(.passcodeRequired(cause: "verifier-failed"))
         #expect(state.sensors.count == 2)
     }
 
-    @Test("L25: that another program has a sensor stays said until that sensor looks, or fails")
+    @Test("L25: The note that another program uses a sensor stays until that sensor looks or fails")
     func inUse() throws {
         let inUse = "fprintd-verify uses the fingerprint reader."
         let busy = PromptProgress.sensorBusy(sensor: "F", biometryType: 1, by: "fprintd-verify")
@@ -63,7 +63,7 @@ import Testing
         #expect(state.words == PromptText.sentence(.canceled))
     }
 
-    @Test("What to do after a miss is said behind it, until something else happens")
+    @Test("A hint after a miss is shown behind it until the next event")
     func hintAfterMiss() throws {
         var state = try state()
         let miss = PromptProgress.noMatch(attemptsLeft: 1)
@@ -75,7 +75,7 @@ import Testing
         #expect(state.words == "Move closer." && state.mood == .asking)
     }
 
-    @Test("R22: the fallback is on offer when the service says so, unless its title is empty")
+    @Test("R22: The fallback is on offer when the service says so, unless its title is empty")
     func fallback() throws {
         var state = try state()
         #expect(!state.canFallBack)
@@ -88,7 +88,7 @@ import Testing
         #expect(!hidden.canFallBack)
     }
 
-    @Test("While a secret is checked none is taken, and after the last wrong one none any more")
+    @Test("No secret is taken during a check, nor after the last wrong secret")
     func checking() throws {
         var state = try state(policy: 2)
         state.submitted(true)
@@ -113,7 +113,7 @@ import Testing
         #expect(state.words == "The service did not take the password. Enter it again.")
     }
 
-    @Test("A cause that comes while a secret is checked asks for no other, unless the check failed")
+    @Test("A cause during a check asks for no other secret, unless the check failed")
     func causeWhileChecked() throws {
         var state = try state(policy: 2)
         state.submitted(true)
@@ -126,7 +126,7 @@ import Testing
         #expect(state.takesSecret)
     }
 
-    @Test("L22: the password of an item is another secret")
+    @Test("L22: An item's password is a separate secret")
     func applicationPassword() throws {
         var state = try state(policy: 2)
         #expect(!state.asksApplicationPassword)
@@ -135,7 +135,7 @@ import Testing
         #expect(state.asksApplicationPassword && state.takesSecret)
     }
 
-    @Test("What is over takes nothing and hears nothing")
+    @Test("A prompt that is over takes no input and no events")
     func over() throws {
         var state = try state(policy: 2)
         state.take(.fallbackAvailable)

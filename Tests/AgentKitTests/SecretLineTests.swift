@@ -16,7 +16,7 @@ import Testing
         for byte in text.utf8 { _ = line.append(byte) }
     }
 
-    @Test("Backspace takes a whole character, however many bytes it has")
+    @Test("Backspace removes a whole character with all its bytes")
     func eraseCharacter() throws {
         var line = try SecretLine()
         type("a€", into: &line)
@@ -39,7 +39,7 @@ import Testing
         #expect(isEmpty)
     }
 
-    @Test("A full line takes no more")
+    @Test("A full line takes no more bytes")
     func capacity() throws {
         var line = try SecretLine()
         for _ in 0..<SecretLine.longestPasscode { _ = line.append(0x61) }
@@ -49,7 +49,7 @@ import Testing
         #expect(count == SecretLine.longestPasscode)
     }
 
-    @Test("Bytes go in and out in the middle, and nothing stays behind the end")
+    @Test("Bytes can be inserted and removed anywhere, and none remain behind the end")
     func editing() throws {
         var line = try SecretLine()
         type("ad", into: &line)
@@ -70,7 +70,7 @@ import Testing
         #expect(count == 2)
     }
 
-    @Test("Wiping leaves nothing")
+    @Test("Wiping leaves no bytes")
     func wipe() throws {
         var line = try SecretLine()
         type("secret", into: &line)
@@ -81,7 +81,7 @@ import Testing
         #expect(page.allSatisfy { $0 == 0 })
     }
 
-    @Test("What backspace takes away is not left behind")
+    @Test("Backspace leaves no byte of the character")
     func erasedBytes() throws {
         var line = try SecretLine()
         type("a€", into: &line)
@@ -90,22 +90,22 @@ import Testing
         #expect(page == [0x61, 0, 0, 0])
     }
 
-    @Test("The page is not swapped, in no core file, and empty in a forked child")
+    @Test("The page is never swapped nor dumped, and is empty in a forked child")
     func page() throws {
         let line = try SecretLine()
         let flags = try Self.flags(of: UInt(bitPattern: line.cString))
-        // As the kernel shows them: locked, don't dump, wipe on fork. A sanitizer locks nothing.
+        // The kernel's flags for locked, don't dump and wipe on fork. Under a sanitizer, mlock has
+        // no effect.
         let wanted = isSanitized ? ["dd", "wf"] : ["lo", "dd", "wf"]
         for flag in wanted { #expect(flags.contains(flag), "\(flag): \(flags)") }
-        // It has been there until now.
+        // Use the line here, so that it lives until this point.
         let isEmpty = line.isEmpty
         #expect(isEmpty)
     }
 
-    /// The flags of the memory at an address.
     private static func flags(of address: UInt) throws -> [String] {
         let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
-        // Comes in pieces; the size of such a file says nothing.
+        // Read to the end, because files in /proc have no size.
         let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
         var isThere = false
         for line in text.split(separator: "\n") {
@@ -118,7 +118,7 @@ import Testing
         return []
     }
 
-    @Test("What is read comes byte by byte, and stops when told")
+    @Test("Input is handed out byte by byte until the callback stops it")
     func read() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
@@ -131,7 +131,7 @@ import Testing
         #expect(typed == Array("ab".utf8))
     }
 
-    @Test("The process can't be dumped once a line is there")
+    @Test("The process cannot be dumped once a line exists")
     func undumpable() throws {
         let line = try SecretLine()
         let isEmpty = line.isEmpty

@@ -3,7 +3,7 @@ import DBus
 import TestSupport
 import Testing
 
-/// A person at a terminal, an agent on it, and the service that asks.
+/// Tests of an agent on a terminal, with a user who types and a stand-in service.
 @Suite(.serialized) struct TerminalPromptTests {
     private let bus: PrivateBus
     private let pty: Pty
@@ -55,7 +55,7 @@ import Testing
         try await onBus { [service] in try await service.end(handle, outcome) }
     }
 
-    /// Types what the agent has read before the bus brings it anything more.
+    /// Types a text, and waits until the agent has read it before the bus brings more.
     private func typeFirst(_ text: String) async {
         pty.type(text)
         for _ in 0..<6000 where pty.isUnread { await pause(.milliseconds(10)) }
@@ -76,14 +76,14 @@ import Testing
         #expect(!pty.screen.contains("hunter2"))
     }
 
-    @Test("Backspace takes characters, Ctrl-U all, cursor keys nothing")
+    @Test("Backspace removes a character, Ctrl-U the whole line, cursor keys none")
     func editing() async throws {
         _ = try await begin(2)
         pty.type("wrong\u{15}aé\u{7F}\u{1B}[Db\n")
         #expect(try await happened() == .passcode(Array("ab".utf8)))
     }
 
-    @Test("A wrong passcode is told with the attempts left, and asked for again")
+    @Test("A wrong password shows the attempts left, and the prompt asks again")
     func rejected() async throws {
         let handle = try await begin(2)
         pty.type("one\nlost")
@@ -96,7 +96,7 @@ import Testing
         #expect(try await happened() == .passcode(Array("two".utf8)))
     }
 
-    @Test("L22: a passcode that was begun is not sent as the password of an item")
+    @Test("L22: A half-typed login password is not sent as an item's password")
     func applicationPassword() async throws {
         let handle = try await begin(2)
         await typeFirst("hunt")
@@ -121,7 +121,7 @@ import Testing
         #expect(try await happened() == .passcode(Array("two".utf8)))
     }
 
-    /// A prompt that asks for the passcode.
+    /// A prompt that asks for the login password.
     @BusActor private func shown() async throws -> Prompt {
         _ = try await service.begin([
             "reason": .string("open"), "policy": .uint32(2), "stage": .string("passcode"),
@@ -129,14 +129,14 @@ import Testing
         return try #require(keeper.last)
     }
 
-    @Test("Keys that are unread when something else is asked for are not the answer to that")
+    @Test("Unread keys do not answer the next question")
     @BusActor func unreadKeys() async throws {
         let cases = [
             ("\n", PromptProgress.confirmationRequired), ("er2\n", .applicationPasswordRequired),
         ]
         for (keys, progress) in cases {
             let prompt = try await shown()
-            // No key is read before this test waits for something.
+            // The agent reads no keys before this test suspends.
             pty.type(keys)
             view.update(prompt, progress)
             pty.type("\u{3}")
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("Keys that are unread when a prompt ends are not left for the shell")
+    @Test("Unread keys at the end of a prompt do not reach the shell")
     @BusActor func keysAtTheEnd() async throws {
         let prompt = try await shown()
         pty.type("late\n")
@@ -154,7 +154,7 @@ import Testing
         #expect(!pty.isUnread && pty.isPlain)
     }
 
-    @Test("Keys typed before the prompt are no part of the passcode")
+    @Test("Keys typed before the prompt are not part of the password")
     func typedBefore() async throws {
         pty.type("early")
         #expect(pty.shows("early"))
@@ -169,7 +169,7 @@ import Testing
         let handle = try await begin(1)
         try await update(handle, "confirmation-required")
         #expect(pty.shows("Press Enter to confirm."))
-        // The answer to Enter says that the keys before it have been read.
+        // The reply to Enter proves that the earlier keys have been read.
         pty.type("early\n")
         #expect(try await happened() == .confirmed)
         try await update(handle, "passcode-required", ["cause": .string("hours")])
@@ -179,7 +179,7 @@ import Testing
         #expect(try await happened() == .passcode(Array("now".utf8)))
     }
 
-    @Test("What the sensors say is shown as it happens")
+    @Test("Events of the sensors are shown as they happen")
     func live() async throws {
         let handle = try await begin(1)
         try await update(
@@ -197,7 +197,7 @@ import Testing
         #expect(pty.isPlain)
     }
 
-    @Test("Ctrl-C cancels, sends nothing that was typed and restores the terminal")
+    @Test("Ctrl-C cancels, sends no typed text and restores the terminal")
     func cancel() async throws {
         _ = try await begin(2)
         #expect(pty.shows("Password of jo: "))
@@ -220,7 +220,7 @@ import Testing
         #expect(try await happened() == .fellBack)
     }
 
-    @Test("R22: with an empty title there is no fallback")
+    @Test("R22: An empty title means no fallback")
     func noFallback() async throws {
         let handle = try await begin(1, ["fallback-title": .string("")])
         try await update(handle, "fallback-available")
@@ -228,7 +228,7 @@ import Testing
         #expect(try await happened() == .canceled)
     }
 
-    @Test("L7: a match is confirmed with Enter")
+    @Test("L7: Enter confirms a match")
     func confirmation() async throws {
         let handle = try await begin(1)
         try await update(handle, "confirmation-required")
@@ -237,7 +237,7 @@ import Testing
         #expect(try await happened() == .confirmed)
     }
 
-    @Test("L7: Enter confirms a match, and what was typed of the password before is not sent")
+    @Test("L7: Enter confirms a match, and the half-typed password is not sent")
     func confirmationWhileTyping() async throws {
         let handle = try await begin(2)
         await typeFirst("erased\u{15}hunt")
@@ -247,7 +247,7 @@ import Testing
         #expect(try await happened() == .confirmed)
     }
 
-    @Test("L7: The other half of a password that a match came into is not sent, and Enter confirms")
+    @Test("L7: The rest of a password typed across a match is not sent, and Enter confirms")
     func confirmationInPassword() async throws {
         let handle = try await begin(2)
         await typeFirst("erased\u{15}hunt")
@@ -257,7 +257,7 @@ import Testing
         #expect(try await happened() == .confirmed)
     }
 
-    @Test("L7: A password that is typed when a match waits to be confirmed is sent")
+    @Test("L7: A password typed while a match awaits confirmation is sent")
     func passcodeInsteadOfConfirmation() async throws {
         let handle = try await begin(2)
         try await update(handle, "confirmation-required")
@@ -266,14 +266,14 @@ import Testing
         #expect(try await happened() == .passcode(Array("hunter2".utf8)))
     }
 
-    @Test("A second prompt waits until the first is over, with what happened to it meanwhile")
+    @Test("A second prompt waits for the first, and keeps its own events")
     func second() async throws {
         let first = try await begin(2)
         let second = try await begin(1, ["app-name": .string("Mail")])
         try await update(second, "fallback-available")
         #expect(pty.shows("Password of jo: "))
         try await end(first, "canceled")
-        // One terminal shows them in their order.
+        // Prompts on a terminal appear in order.
         #expect(pty.shows("Canceled."))
         #expect(pty.shows("The sandboxed app “Mail” is trying to open the diary"))
         #expect(pty.shows("Enter: use another way."))
@@ -281,7 +281,7 @@ import Testing
         #expect(try await happened() == .fellBack)
     }
 
-    @Test("Ctrl-C cancels the prompt that is up, and the next one is shown")
+    @Test("Ctrl-C cancels the current prompt, and the next prompt is shown")
     func cancelFirst() async throws {
         _ = try await begin(1)
         _ = try await begin(2, ["app-name": .string("Mail")])
@@ -293,7 +293,7 @@ import Testing
         #expect(try await happened() == .passcode([0x61]))
     }
 
-    @Test("Once the password is asked for Enter alone takes no fallback")
+    @Test("Once the password is asked for, Enter alone takes no fallback")
     func noFallbackLater() async throws {
         let prompt = try await begin(1)
         try await update(prompt, "fallback-available")
@@ -303,7 +303,7 @@ import Testing
         #expect(try await happened() == .passcode([0x61]))
     }
 
-    @Test("When the service goes away the terminal is given back")
+    @Test("When the service exits, the terminal is given back")
     func serviceGone() async throws {
         _ = try await begin(2)
         #expect(pty.shows("Password of jo: "))
@@ -313,7 +313,7 @@ import Testing
         #expect(pty.isPlain)
     }
 
-    @Test("A delay is counted down in one line, and then the password is asked for again")
+    @Test("A delay counts down in one line, and then the prompt asks for the password again")
     func delay() async throws {
         let handle = try await begin(2)
         pty.type("one\n")
@@ -330,7 +330,7 @@ import Testing
         #expect(try await happened() == .passcode(Array("two".utf8)))
     }
 
-    @Test("Sentences are broken between words at the width of the terminal")
+    @Test("Sentences break between words at the width of the terminal")
     func width() async throws {
         pty.resize(columns: 30)
         let handle = try await begin(1)
@@ -343,7 +343,7 @@ import Testing
         #expect(pty.shows("Touch the fingerprint sensor (F is ready)."))
     }
 
-    @Test("A sensor's own words are quoted, with its name, and move no cursor")
+    @Test("A sensor's own instructions are quoted with its name, and move no cursor")
     func ownWords() async throws {
         let words = Variant.texts(["en": "Hold your palm\u{1B}[2J over it"])
         let handle = try await begin(
@@ -365,13 +365,13 @@ import Testing
         #expect(!pty.screen.contains("fingerprint"))
     }
 
-    @Test("Where there is no terminal a prompt is refused")
+    @Test("Without a terminal a prompt is refused")
     func noTerminal() async throws {
         try await onBus { #expect(!TerminalPrompt(path: "/dev/null").isUsable) }
     }
 }
 
-/// Keeps the prompt that a terminal shows.
+/// Records the last prompt on the terminal.
 @BusActor private final class Keeper: PromptView {
     private(set) var last: Prompt?
     private let view: TerminalPrompt

@@ -1,21 +1,21 @@
-/// A file of messages, as translators see it.
+/// A parsed file of messages, as translators edit it.
 struct Catalogue {
     struct Entry {
         var message = ""
         var plural: String?
         var translations: [String] = []
         var isFuzzy = false
-        /// How many calls have it.
+        /// The number of calls that use the message.
         var references = 0
     }
 
     static let languages = ["de", "zh_CN"]
 
-    /// Without the description at the beginning.
+    /// All entries except the header.
     let entries: [Entry]
-    /// How many forms its language has.
+    /// The number of plural forms.
     let forms: Int
-    /// Whether it keeps translations of messages that are gone.
+    /// Whether the file keeps translations of deleted messages.
     let hasObsolete: Bool
 
     init(_ text: String) {
@@ -67,7 +67,7 @@ struct Catalogue {
     }
 }
 
-/// The places for arguments in a text, in order of their numbers.
+/// The argument placeholders of a text, in ascending order.
 func places(in text: String) -> [String] {
     text.ranges(of: "%")
         .map { String(text[$0.lowerBound...].prefix(4)) }

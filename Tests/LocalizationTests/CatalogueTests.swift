@@ -3,23 +3,22 @@ import Localization
 import TestSupport
 import Testing
 
-/// The catalogues are complete.
 @Suite("Catalogues") struct CatalogueTests {
-    /// The programs that people see.
+    /// The programs with texts for the user.
     private static let speakers = [
         "Sources/Authors/AgentKit", "Sources/Programs/localauth-agent",
         "Sources/Programs/localauth-settings", "Sources/Programs/localauthctl",
     ]
     private static let calls = ["localized(", "localizedCount(", "marked("]
 
-    /// What `make messages` takes from the sources.
+    /// The messages that `make messages` extracts from the sources.
     private func extracted() throws -> Catalogue {
         let said = try run("env", ["scripts/messages"])
         #expect(said.status == 0, "\(said.output)")
         return Catalogue(said.output)
     }
 
-    @Test("Each call has a literal that xgettext finds: none inside another string")
+    @Test("Each call has a literal that xgettext finds, none inside another string")
     func literals() throws {
         let files = try Self.speakers.flatMap(Project.sources)
         let calls = try files.reduce(0) { count, file in
@@ -44,7 +43,7 @@ import Testing
         #expect(try extracted().messages == template.messages)
     }
 
-    @Test("L19: no message is missing, empty, fuzzy or left over", arguments: Catalogue.languages)
+    @Test("L19: No message is missing, empty, fuzzy or obsolete", arguments: Catalogue.languages)
     func complete(language: String) throws {
         let messages = try extracted().messages
         let catalogue = Catalogue(try Project.text("po/\(language).po"))
@@ -59,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("People read of a password, never of a passcode, which is a word for programs")
+    @Test("Messages say password, never passcode")
     func oneWord() throws {
         for message in try extracted().messages {
             let text = message.replacing("localauth-passcode", with: "")
@@ -68,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("A translation has the places of its message", arguments: Catalogue.languages)
+    @Test("A translation has the placeholders of its message", arguments: Catalogue.languages)
     func places(language: String) throws {
         let catalogue = Catalogue(try Project.text("po/\(language).po"))
         for entry in catalogue.entries {
@@ -79,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("L19: the name of a desktop entry, and what it says of itself, is in every language")
+    @Test("L19: Every desktop entry has its name and comment in every language")
     func desktopEntries() throws {
         func names(_ folder: String, _ suffix: String) throws -> [String] {
             let path = Project.root.appending(path: folder).path
@@ -102,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("msgfmt finds nothing wrong", arguments: Catalogue.languages)
+    @Test("msgfmt reports no fault", arguments: Catalogue.languages)
     func checked(language: String) throws {
         let said = try run("msgfmt", ["--check", "--output-file=/dev/null", "po/\(language).po"])
         #expect(said.status == 0 && said.output.isEmpty, "\(said.output)")

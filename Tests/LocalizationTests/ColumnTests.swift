@@ -24,7 +24,7 @@ import Testing
         #expect(wrapped(text, to: width, indent: 2) == expected)
     }
 
-    @Test("Nothing is lost where a line is broken")
+    @Test("Wrapping loses no text")
     func whole() {
         let text = "Type your password, or 触摸指纹传感器，“Hold your palm over the reader” (Palm)."
         for width in 1...80 {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("Arguments go into their places, whatever they contain")
+    @Test("Arguments fill their placeholders, whatever they contain")
     func arguments() {
         #expect(filled("%2$s of %1$s, 100 %", ["%2$s", "one"]) == "one of %2$s, 100 %")
         #expect(filled("%3$s %", ["a"]) == "%3$s %")

@@ -1,7 +1,6 @@
 import Foundation
 import TestSupport
 
-/// The project that this file is part of.
 enum Project {
     static let root = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -10,20 +9,19 @@ enum Project {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The Swift files below a folder.
     static func sources(_ folder: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
             .filter { $0.hasSuffix(".swift") }.sorted().map { "\(folder)/\($0)" }
     }
 }
 
-/// Runs a tool in the project's folder and waits for its end.
+/// Runs a tool in the project's folder and waits for its exit.
 func run(_ tool: String, _ arguments: [String]) throws -> ChildProcess.Ended {
     let words = ["/usr/bin/env", "--chdir=\(Project.root.path)", tool] + arguments
     return try ChildProcess.run(words, mergesErrors: true)
 }
 
-/// The catalogues, compiled into a folder that goes with the object.
+/// The compiled catalogues in a temporary folder.
 final class CompiledCatalogues: Sendable {
     private let temporary: TemporaryFolder
     var folder: String { temporary.path }
@@ -43,7 +41,7 @@ final class CompiledCatalogues: Sendable {
         }
     }
 
-    /// Variables of a person who reads a language.
+    /// The environment of a user with this language.
     func environment(_ language: String) -> [String: String] {
         ["LC_ALL": "C.UTF-8", "LANGUAGE": language, "TEXTDOMAINDIR": folder]
     }

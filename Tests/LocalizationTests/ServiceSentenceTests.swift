@@ -2,19 +2,19 @@ import Localization
 import TestSupport
 import Testing
 
-/// The service speaks English; `localauthctl` finds the translations of its sentences.
-@Suite("Sentences of the service") struct ServiceSentenceTests {
+/// Checks the translation of the service's English sentences by `localauthctl`.
+@Suite("The service's sentences") struct ServiceSentenceTests {
     @Test(
-        "The sentences of the service are taken from its sources, with places for values",
+        "The service's sentences are extracted from its sources, with placeholders",
         arguments: [
-            // The second argument of an error; in two literals; chosen between; in a whole file.
+            // An error's second argument, two literals, a choice between literals, a whole file.
             "The item needs its application password.",
             "The items that were found have more than %1$s bytes of attributes: narrow the query, "
                 + "by service or account.",
             "the attribute %1$s is set by the keychain", "there is no attribute %1$s",
             "The password is required before biometry after a restart or a logout.",
             "After too many wrong passwords, you cannot enter a password for %1$s, until %2$s.",
-            // What sensors say of themselves, which the service passes on.
+            // Texts of sensors that the service passes on.
             "The face models are missing in %1$s. %2$s", "No fingerprint reader is connected.",
             "The device is in use by %1$s.",
             "The security key asks for its PIN, and the prompt cannot take the PIN of a key. "
@@ -41,7 +41,7 @@ import Testing
         #expect(said.output == (try Project.text(path)))
     }
 
-    @Test("The reasons that prompts translate are those that the service gives")
+    @Test("The reasons that prompts translate are the reasons that the service gives")
     func reasons() throws {
         let prompts = try Project.text("Sources/Authors/AgentKit/Words/PromptText.swift")
         let service = try Project.sources("Sources/Daemon").map(Project.text).joined()
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("Arguments are found by what stands around them")
+    @Test("Arguments are found by the fixed text around them")
     func arguments() {
         let pattern = "%1$s can't be used: %2$s."
         let found = Localization.arguments(of: "Face can't be used: failed.", in: pattern)

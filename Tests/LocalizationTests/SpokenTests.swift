@@ -4,7 +4,7 @@ import Localization
 import TestSupport
 import Testing
 
-/// What people read when they have set their language.
+/// Tests of programs in the languages of their users.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct SpokenTests {
     private let catalogues: CompiledCatalogues
 
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "The titles of the help and what stands behind its options are in the user's language",
+        "The titles of the help and the notes on its options are in the user's language",
         arguments: [("de", "OPTIONEN:", "(Vorgabe:"), ("zh_CN", "选项:", "(默认:")]
     )
     func helpWords(language: String, title: String, part: String) async throws {
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "What went wrong and what to do next are in the user's language",
+        "Errors and their remedies are in the user's language",
         arguments: [("de", "Der Dienst ist nicht erreichbar"), ("zh_CN", "无法连接服务")]
     )
     func failure(language: String, words: String) async throws {
@@ -56,7 +56,7 @@ import Testing
     private static let localeSource = "/usr/share/i18n/locales/de_DE"
 
     @Test(
-        "A locale of the system alone is enough",
+        "A system locale is enough",
         .enabled(
             if: FileManager.default.fileExists(atPath: localeSource),
             "there is no \(localeSource)"
@@ -104,7 +104,7 @@ import Testing
         ),
     ]
 
-    @Test("L19: a prompt on a terminal is in the user's language", arguments: Catalogue.languages)
+    @Test("L19: A prompt on a terminal is in the user's language", arguments: Catalogue.languages)
     func prompt(language: String) async throws {
         let words = try #require(Self.words[language])
         let (bus, pty) = (try PrivateBus(), try Pty())
@@ -145,7 +145,7 @@ import Testing
         try await onBus { try await service.update(handle, kind, detail) }
     }
 
-    @Test("Findings are translated, names and JSON are not, and columns stay in line")
+    @Test("Findings are translated, names and JSON are not, and columns stay aligned")
     func findings() async throws {
         let bus = try PrivateBus()
         let checks: [[String: Variant]] = [
@@ -169,13 +169,13 @@ import Testing
         let environment = catalogues.environment("zh_CN")
         let text = try await control("doctor", "--bus", bus.address, environment: environment)
         let report = text.output.split(separator: "\n")
-        // The titles, the findings, and what to do about them.
+        // The titles, the findings and their remedies.
         #expect(report.count == 1 + 2 + 2)
         #expect(report.first?.contains("状态") == true)
         let lines = report.dropFirst().prefix(2)
         #expect(lines.first?.hasSuffix("没有提示代理为您服务。") == true)
         #expect(lines.last?.hasSuffix("错误密码过多：30 秒内不接受密码，直到 10:30。") == true)
-        // Both messages begin in one column.
+        // Both messages begin in a common column.
         let starts = zip(lines, ["没有", "错误"])
             .map { line, word in
                 line.firstRange(of: word).map { columns(of: String(line[..<$0.lowerBound])) }

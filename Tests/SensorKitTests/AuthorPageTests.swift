@@ -2,9 +2,9 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// What the pages for authors of sensors and prompts have typed, and their other code.
+/// Runs the code on the pages for authors of sensors and prompts.
 ///
-/// The console's lines of `sensors.md` are typed in a booted system.
+/// A booted test runs the console lines of `sensors.md`.
 @Suite(.timeLimit(.minutes(10)))
 struct AuthorPageTests {
     private static let project = #filePath.split(separator: "/").dropLast(3)
@@ -14,10 +14,10 @@ struct AuthorPageTests {
         String(decoding: try TemporaryFolder.read("\(project)/\(path)"), as: UTF8.self)
     }
 
-    /// The pieces of code of a page that are in this language.
+    /// Returns the code blocks of a page in this language.
     private static func pieces(_ page: String, in language: String) throws -> [String] {
         let parts = try text("docs/authors/\(page).md").split(separator: "```")
-        // Between two marks is code, which begins with its language.
+        // Each code block begins with the name of its language.
         return parts.enumerated()
             .compactMap { number, part in
                 guard !number.isMultiple(of: 2), part.hasPrefix(language + "\n") else { return nil }
@@ -35,7 +35,7 @@ struct AuthorPageTests {
         #expect(ended.output.contains(" checks hold, 0 don't"))
     }
 
-    @Test("What the page for authors of sensors has typed works")
+    @Test("The commands on the page for authors of sensors work")
     func sensors() async throws {
         let pieces = try Self.pieces("sensors", in: "sh")
         #expect(pieces.count == 2)
@@ -46,12 +46,12 @@ struct AuthorPageTests {
         for code in pieces { try await Self.run(code, in: folder.path) }
     }
 
-    @Test("What the page for authors of prompts has typed works, and its code is the example's")
+    @Test("The commands on the page for authors of prompts work, and its code is the example's")
     func prompts() async throws {
         let pieces = try Self.pieces("prompts", in: "sh")
         let (start, check) = (try #require(pieces.first), try #require(pieces.last))
         #expect(pieces.count == 2)
-        // The address comes behind --bus.
+        // The address follows `--bus`.
         let words = "cd \(Self.project); export DBUS_SESSION_BUS_ADDRESS=\"$2\"; exec "
         let fixture = PromptFixture(program: ["/bin/sh", "-c", words + start, "sh"])
         let shows = PromptContractSuite.checks.first { $0.description.hasPrefix("It shows what") }

@@ -5,12 +5,12 @@ import Testing
 
 @testable import SensorKit
 
-/// A driver that notices a cancel too late.
+/// Tests of a driver that notices a cancel too late.
 @Suite(.timeLimit(.minutes(10)))
 struct CanceledEnrolmentTests {
     init() { EventLoop.shared.startThread() }
 
-    /// Finishes each enrolment when the test says so, whatever has become of it.
+    /// Finishes each enrolment when the test says so, canceled or not.
     @BusActor private final class LateSensor: Sensor {
         let name = "Late"
         let properties = SensorProperties(
@@ -47,7 +47,7 @@ struct CanceledEnrolmentTests {
         func rename(_ id: String, of user: UInt32, to label: String) async throws(SensorFault) {}
 
         func remove(_ id: String, of user: UInt32) async throws(SensorFault) {
-            // As a driver that asks another program, whose call ends with its task.
+            // Imitates a driver whose call to another program is canceled with its task.
             guard !Task.isCancelled else { throw .canceled }
             ids.removeAll { $0 == id }
         }
@@ -55,7 +55,7 @@ struct CanceledEnrolmentTests {
         func removeAll(of user: UInt32) async throws(SensorFault) -> UInt32 { 0 }
     }
 
-    @Test("A template that is made although its enrolment was canceled is removed again")
+    @Test("A template finished after its enrolment was canceled is removed")
     @BusActor func removed() async throws {
         try await PrivateBus.run { bus in
             let (connection, daemon) = (try bus.connect(), try bus.connect())

@@ -2,13 +2,13 @@ import Foundation
 import SensorContract
 import Testing
 
-/// What the checks say that the contract says.
+/// Checks that the suites quote the contract correctly.
 struct ContractLineTests {
     private static let project = #filePath.split(separator: "/").dropLast(3)
         .reduce("") { "\($0)/\($1)" }
 
     @Test(
-        "Each check quotes a line that stands where it says",
+        "Each check quotes a line of the place that it names",
         arguments: SensorContractSuite.checks
     )
     func line(_ check: SensorCheck) throws {
@@ -18,7 +18,7 @@ struct ContractLineTests {
     }
 
     @Test(
-        "Each check of a prompt quotes a line that stands where it says",
+        "Each check of a prompt quotes a line of the place that it names",
         arguments: PromptContractSuite.checks
     )
     func line(ofPrompt check: PromptCheck) throws {
@@ -27,7 +27,7 @@ struct ContractLineTests {
         #expect(text.contains(Self.joined(line.text)), "\(line)")
     }
 
-    @Test("No two checks have one sentence")
+    @Test("No two checks share a sentence")
     func sentences() {
         let sentences = SensorContractSuite.checks.map(\.description)
         #expect(Set(sentences).count == sentences.count && sentences.count >= 50)
@@ -35,7 +35,7 @@ struct ContractLineTests {
         #expect(Set(prompts).count == prompts.count && prompts.count >= 40)
     }
 
-    /// A page, an interface's file, or the part of one that is about a member.
+    /// Returns a page, an interface's file, or its part about a member.
     private static func text(of place: String) throws -> String {
         guard !place.contains("/") else { return try file(place) }
         let parts = place.split(separator: ".")
@@ -51,7 +51,7 @@ struct ContractLineTests {
         joined(try String(contentsOfFile: "\(project)/\(path)", encoding: .utf8))
     }
 
-    /// The words, without line ends and the marks of lists.
+    /// Joins the words, without line ends and list marks.
     private static func joined(_ text: String) -> String {
         text.split { $0.isWhitespace }.joined(separator: " ")
     }

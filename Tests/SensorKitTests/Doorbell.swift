@@ -3,7 +3,7 @@ import DBus
 import SensorContract
 
 extension SensorFixture {
-    /// An example sensor, whose finger and device are lines on its standard input.
+    /// An example sensor, driven by lines on its standard input.
     static func doorbell(
         _ program: [String],
         patience: Duration = .seconds(60),

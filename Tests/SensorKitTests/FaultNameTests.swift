@@ -3,7 +3,7 @@ import Testing
 
 @testable import SensorKit
 
-@Suite("The names of a sensor's faults")
+@Suite("Names of sensor faults")
 struct FaultNameTests {
     @Test("Each fault of a sensor is an error of the contract, with a sentence")
     func names() {

@@ -3,12 +3,12 @@ import Testing
 
 @testable import SensorKit
 
-/// What of a sensor's faults is told, and for how long.
+/// Tests of which faults are logged, and how long they stay in Health.
 @Suite(.timeLimit(.minutes(10)))
 struct FaultNotesTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("Every operation's sentence is told; a list's only when it is another one")
+    @Test("Each operation's message is logged; a list's message only if it is new")
     @BusActor func told() {
         var lines: [String] = []
         let notes = FaultNotes { lines.append($0) }
@@ -20,7 +20,7 @@ struct FaultNotesTests {
         #expect(lines.count == 4)
     }
 
-    @Test("Faults that the contract words are no notes")
+    @Test("Faults without a driver's message leave no note")
     @BusActor func silent() {
         var lines: [String] = []
         let notes = FaultNotes { lines.append($0) }
@@ -32,7 +32,7 @@ struct FaultNotesTests {
         #expect(notes.last == nil)
     }
 
-    @Test("A list that works takes back a list's fault alone, an operation takes back both")
+    @Test("A working list clears only a list's fault, an operation clears both")
     @BusActor func takenBack() {
         let notes = FaultNotes { _ in }
         notes.failed(.failed("list"), .list)

@@ -4,16 +4,16 @@ import Testing
 
 @testable import SensorKit
 
-/// What a match showed, until the passcode confirms it or its time is over.
+/// Tests of a match's lesson until its confirmation or expiry.
 @Suite(.timeLimit(.minutes(10)))
 struct KeptMatchTests {
     init() { EventLoop.shared.startThread() }
 
-    /// Stands for what was seen: gone when nobody holds it any more.
+    /// Stands for the camera data of a match; a weak reference shows when it is released.
     private final class Picture: Sendable {}
     private final class Caller {}
 
-    @Test("It is handed out once, for its operation, to whoever asked for the match")
+    @Test("A lesson is handed out once, for its operation, to the caller of the match")
     @BusActor func once() async throws {
         let kept = KeptMatch()
         let (caller, other) = (Caller(), Caller())
@@ -25,7 +25,7 @@ struct KeptMatchTests {
         #expect(kept.take(7, for: caller) == nil)
     }
 
-    @Test("It is let go of when its time is over, and not before")
+    @Test("A lesson expires after its time, not before")
     @BusActor func late() async throws {
         let caller = Caller()
         for (patience, isKept) in [(Duration.milliseconds(1), false), (.seconds(3600), true)] {
@@ -43,7 +43,7 @@ struct KeptMatchTests {
         }
     }
 
-    @Test("It is let go of with the next operation, with its caller, and with what comes after it")
+    @Test("A lesson is dropped by the next operation, with its caller, and by the next lesson")
     @BusActor func dropped() {
         let kept = KeptMatch()
         weak var picture: Picture?
@@ -65,7 +65,7 @@ struct KeptMatchTests {
         #expect(kept.take(9, for: caller) == nil)
     }
 
-    @Test("An operation is let go of with what may be learned from it, learned or not")
+    @Test("An operation is released with its lesson, used or not")
     func operation() async throws {
         try await PrivateBus.run { bus in
             let connection = try bus.connect()
@@ -75,10 +75,10 @@ struct KeptMatchTests {
             for (number, isLearned) in [(UInt64(1), true), (2, false)] {
                 let id = try await desk.run(number, user: 1, mayLearn: true, caller: caller) {
                     (operation) async throws(SensorFault) in
-                    // The one before is gone.
+                    // The previous operation has been released.
                     #expect(seen.operation == nil)
                     seen.operation = operation
-                    // As a driver may well write it.
+                    // A driver's closure may well retain its operation.
                     operation.whenConfirmed { operation.user == 1 }
                     return "match"
                 }
@@ -87,7 +87,7 @@ struct KeptMatchTests {
                 let lesson = try #require(desk.lesson(of: number, caller: caller))
                 #expect(try await lesson())
             }
-            // What comes next drops the lesson that nobody asked for.
+            // The next operation drops the unused lesson.
             await #expect(throws: DBusError.self) {
                 _ = try await desk.run(3, user: 1, mayLearn: true, caller: caller) {
                     (operation) async throws(SensorFault) in
@@ -101,7 +101,7 @@ struct KeptMatchTests {
         }
     }
 
-    /// The operation that was begun last, as long as somebody holds it.
+    /// The last operation, referenced weakly.
     @BusActor private final class Seen {
         weak var operation: SensorOperation?
     }

@@ -5,12 +5,12 @@ import Testing
 
 @testable import SensorKit
 
-/// Whose operation a number names.
+/// Tests of operation numbers that several callers use.
 @Suite(.timeLimit(.minutes(10)))
 struct OperationDeskTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("An early Cancel ends its own caller's operation, not another's of the same number")
+    @Test("An early Cancel ends only its own caller's operation of that number")
     func earlyCancels() async throws {
         try await PrivateBus.run { bus in
             let connection = try bus.connect()

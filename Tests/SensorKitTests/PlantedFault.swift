@@ -1,13 +1,13 @@
 import TestSupport
 import Testing
 
-/// A fault in a program's source: what stands there, what stands there instead, and who has to find
+/// A fault for a program's source: the original text, the broken text and the check that must find
 /// it.
 struct PlantedFault: Sendable, CustomTestStringConvertible {
     let name: String
     let original: String
     let broken: String
-    /// How the check's sentence begins.
+    /// The beginning of the check's sentence.
     let check: String
 
     init(_ name: String, _ original: String, _ broken: String, _ check: String) {
@@ -16,7 +16,7 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// Writes `file` with the fault in it into a folder.
+    /// Copies `file` with the fault into a folder.
     func plant(in file: String, into folder: borrowing TemporaryFolder, as name: String) throws {
         let text = String(decoding: try TemporaryFolder.read(file), as: UTF8.self)
         try #require(text.ranges(of: original).count == 1, "\(original)")

@@ -4,21 +4,22 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// Runs the checks on the example prompts and on ours for a terminal, and plants faults in one.
+/// Runs the checks on the example prompts and on `localauthctl agent`, and plants faults in an
+/// example.
 @Suite(.timeLimit(.minutes(10)))
 struct PromptContractTests {
     private static let folder =
         #filePath.split(separator: "/").dropLast(3)
         .reduce("") { "\($0)/\($1)" } + "/examples/prompts"
 
-    /// The machine is busy: many of these run at once.
+    /// A long limit, because many of these tests run at once.
     private static let patience = Duration.seconds(20)
 
     private static func python(_ file: String) -> PromptFixture {
         example(["/usr/bin/python3", file])
     }
 
-    /// A prompt that has its passwords sealed by the built localauthctl.
+    /// An example prompt, which calls the built localauthctl to seal passwords.
     private static func example(_ program: [String]) -> PromptFixture {
         let path = ["PATH": ChildProcess.folder + ":/usr/bin:/bin"]
         return PromptFixture(program: program, environment: path, patience: patience)
@@ -49,12 +50,13 @@ struct PromptContractTests {
 
     private static func isThere(_ program: String) -> Bool { access(program, F_OK) == 0 }
 
-    /// The checks without those of features that the prompt in JavaScript leaves out.
+    /// The checks without the features that the JavaScript example omits.
     private static let passwordChecks = PromptContractSuite.checks.filter { check in
         !leftOut.contains { check.description.contains($0) }
     }
 
-    /// Words of the checks of items' passwords, choices and sensors' own words.
+    /// Words that identify checks of omitted features: item passwords, choices and sensors' own
+    /// instructions.
     private static let leftOut = [
         "item's password", "No password crosses", "fallback", "confirm", "What a sensor has",
     ]
@@ -73,7 +75,7 @@ struct PromptContractTests {
         #expect(lines.allSatisfy { $0.unicodeScalars.count <= 100 })
     }
 
-    /// The folder that the example in C was compiled into, once; nil: it doesn't compile.
+    /// The folder with the compiled C example; nil if compilation failed.
     private static let compiled: TemporaryFolder? = {
         guard let target = try? TemporaryFolder() else { return nil }
         let words = [
@@ -109,7 +111,7 @@ struct PromptContractTests {
             Issue.record("\(fault.name) was not found: \(outcome)")
             return
         }
-        // A program that doesn't start would be found by every check.
+        // A program that does not start would fail every check.
         #expect(!why.contains("SyntaxError") && !why.contains("NameError"), "\(why)")
     }
 

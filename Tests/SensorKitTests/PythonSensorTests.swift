@@ -3,7 +3,7 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// A sensor that knows nothing of this project, and the same with faults.
+/// Runs the checks on a sensor without the project's libraries, intact and with planted faults.
 @Suite(.timeLimit(.minutes(10)))
 struct PythonSensorTests {
     private static let folder =
@@ -26,7 +26,7 @@ struct PythonSensorTests {
         let description = try TemporaryFolder.read(Self.folder + Self.interface)
         try folder.write(String(Self.interface.dropFirst()), description)
         let check = SensorContractSuite.checks.first { $0.description.hasPrefix(fault.check) }
-        // As strict as whoever calls the program finds it.
+        // Use the default strictness of the checking program.
         let fixture = SensorFixture.doorbell(
             ["/usr/bin/python3", folder.path + "/sensor.py"],
             patience: .seconds(5),
@@ -37,7 +37,7 @@ struct PythonSensorTests {
             Issue.record("\(fault.name) was not found: \(outcome)")
             return
         }
-        // A program that doesn't start would be found by every check.
+        // A program that does not start would fail every check.
         #expect(!why.contains("did not start") && !why.contains("SyntaxError"), "\(why)")
     }
 

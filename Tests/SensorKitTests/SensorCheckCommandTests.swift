@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `localauth-sensor-check` as its users run it, on the example in Python.
+/// Runs `localauth-sensor-check` as an author does, on the Python example.
 @Suite(.timeLimit(.minutes(10)))
 struct SensorCheckCommandTests {
     private static let examples =
@@ -14,7 +14,7 @@ struct SensorCheckCommandTests {
         try await ChildProcess(["localauth-sensor-check"] + words).ended(within: .seconds(240))
     }
 
-    /// The example in Python, with a fault.
+    /// The Python example with a fault.
     private static func folder(with fault: PlantedFault) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         let python = examples + "/python/"
@@ -29,7 +29,7 @@ struct SensorCheckCommandTests {
     }
 
     @Test(
-        "What has to be done within a second may take longer on a machine that is said to be busy",
+        "--patience extends the one-second limit on a busy machine",
         arguments: zip([[], ["--patience", "60"]], [1, 0])
     )
     func patience(_ options: [String], _ status: Int) async throws {
@@ -43,7 +43,7 @@ struct SensorCheckCommandTests {
         #expect(ended.status == Int32(status), "\(ended.output)\(ended.errors)")
     }
 
-    @Test("A patience of less than a second, or of more than ten minutes, is wrong usage")
+    @Test("A patience below one second or above ten minutes is a usage error")
     func wrongPatience() async throws {
         for patience in ["0.9", "601", "nan", "inf", "-1", "soon"] {
             let ended = try await Self.check(["--patience=\(patience)", "sensor"])
@@ -51,7 +51,7 @@ struct SensorCheckCommandTests {
         }
     }
 
-    @Test("A sensor that can't be measured has its summary all the same, and that is said")
+    @Test("A sensor that cannot be measured still gets its summary, which says so")
     func broken() async throws {
         let fault = PlantedFault("no health", #"return "ok", """#, #"raise Fault("Failed")"#, "")
         let folder = try Self.folder(with: fault)
@@ -65,7 +65,7 @@ struct SensorCheckCommandTests {
         #expect((found["latency"] as? [Any])?.isEmpty == true)
     }
 
-    @Test("A good sensor's object for programs has every check and the latencies")
+    @Test("The JSON report of a good sensor has every check and the latencies")
     func good() async throws {
         let words = [
             "--json", "--patience", "20", "/usr/bin/python3", Self.examples + "/python/sensor.py",
@@ -84,7 +84,7 @@ struct SensorCheckCommandTests {
     }
 
     @Test(
-        "With some of the checks nothing is measured, and a sensor's own options may come first",
+        "A run of some checks measures no latencies, and a sensor's own options may come first",
         arguments: ["python", "c"]
     )
     func some(_ language: String) async throws {

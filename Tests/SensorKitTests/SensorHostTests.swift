@@ -5,12 +5,12 @@ import Testing
 
 @testable import SensorKit
 
-/// What a sensor announces of itself.
+/// Tests of property announcements.
 @Suite(.timeLimit(.minutes(10)))
 struct SensorHostTests {
     init() { EventLoop.shared.startThread() }
 
-    /// One whose properties are as the test sets them.
+    /// A sensor with properties that the test changes.
     private final class ChangingSensor: Sensor {
         let name = "Changing"
         var properties = SensorProperties(
@@ -53,7 +53,7 @@ struct SensorHostTests {
         ("Instructions", { $0.instructions = ["en": "Look here"] }),
     ]
 
-    @Test("A property that changed is announced, and no other one")
+    @Test("Only the changed property is announced")
     @BusActor func announced() async throws {
         try await PrivateBus.run { bus in
             let (connection, daemon) = (try bus.connect(), try bus.connect())
@@ -73,7 +73,7 @@ struct SensorHostTests {
             )
             let announced = Witness<[String]>()
             _ = proxy.onPropertiesChanged { values, _ in announced.record(values.keys.sorted()) }
-            // From this answer on the bus hands signals over.
+            // After this reply the bus delivers signals.
             _ = try await proxy.protocolVersions()
             for change in Self.changes {
                 announced.forget()

@@ -5,7 +5,7 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// The simulated sensor as a real process: the contract of all sensors, and its own.
+/// Runs the simulated sensor's process against the contract of all sensors, and against its own.
 @Suite(.timeLimit(.minutes(10)))
 struct SimulatedSensorTests {
     static let fixture = SensorFixture(
@@ -50,12 +50,12 @@ struct SimulatedSensorTests {
         )
     }
 
-    @Test("An idle sensor ends in good order, but not one whose templates are in memory alone")
+    @Test("An idle sensor exits in good order, unless its templates are only in memory")
     @BusActor func idle() async throws {
         try await PrivateBus.run { bus in
             let name = "org.localauth.Sensor1.Busy"
             let words = ["localauth-sensor-simulated", "--name", "Busy", "--idle-timeout", "5"]
-            // The bus starts it with the first call, so that it isn't idle before.
+            // The first call activates the sensor, so it is not idle earlier.
             try await bus.offer(name, words)
             let control = SimulatedSensor1Proxy(
                 try bus.connect(),
@@ -74,7 +74,7 @@ struct SimulatedSensorTests {
         }
     }
 
-    @Test("A timeout that is no number of seconds is a mistake", arguments: ["0", "x", "86401"])
+    @Test("A malformed timeout is a usage error", arguments: ["0", "x", "86401"])
     func timeouts(_ word: String) async throws {
         let program = try ChildProcess(["localauth-sensor-simulated", "--idle-timeout", word])
         #expect(try await program.exitStatus() == 64)
@@ -82,12 +82,12 @@ struct SimulatedSensorTests {
     }
 
     @Test(
-        "Root may drive it and, off the system bus, its own user, but nobody else",
+        "Only root and, off the system bus, the sensor's own user may drive it",
         .enabled(if: getuid() == 0)
     )
     @BusActor func drivers() async throws {
         try await PrivateBus.run { bus in
-            // Some user that every Debian has: the bus refuses one that it doesn't know.
+            // Use a uid that every Debian has, because the bus refuses unknown users.
             let someone = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
             let address =
                 "unixexec:path=/usr/bin/setpriv,argv0=setpriv,argv1=--reuid=5,argv2=--clear-groups,"
@@ -151,7 +151,7 @@ struct SimulatedSensorTests {
         {
             bench in
             let id = try await add(bench, "first")
-            // The first one is never answered.
+            // Leave the first call unanswered.
             let silence = Gate()
             defer { silence.open() }
             bench.answer = { count throws(DBusError) in

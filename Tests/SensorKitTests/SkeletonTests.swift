@@ -3,7 +3,7 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// What an author of a sensor begins with.
+/// Tests of the skeletons for new sensors.
 @Suite(.timeLimit(.minutes(30)))
 struct SkeletonTests {
     private static let languages = ["python", "c", "swift", "rust"]
@@ -25,10 +25,10 @@ struct SkeletonTests {
         String(decoding: try TemporaryFolder.read(path), as: UTF8.self)
     }
 
-    /// Where Debian's packages put crates.
+    /// The folder of crates from Debian packages.
     private static let crates = "/usr/share/cargo/registry"
 
-    /// Debian's crates, and the one of localauth-dev as it is packaged.
+    /// Debian's crates, and the crate of localauth-dev as packaged.
     private static func crates(in folder: TemporaryFolder) throws -> String {
         let place = folder.path + "/crates"
         let words = [
@@ -45,20 +45,20 @@ struct SkeletonTests {
         return place
     }
 
-    @Test("A new sensor passes the check as it is", arguments: ["python", "c"])
+    @Test("A new sensor passes the check unchanged", arguments: ["python", "c"])
     func check(_ language: String) async throws {
         try await check(language, ["CPPFLAGS": "-I\(Self.project)/examples/sensors/c"])
     }
 
     @Test(
-        "A new sensor in Rust passes the check as it is",
+        "A new sensor in Rust passes the check unchanged",
         .enabled(if: access(crates, F_OK) == 0, "cargo and librust-dbus-dev are not here")
     )
     func rust() async throws {
         let folder = try TemporaryFolder()
         let cargo = folder.path + "/cargo"
         let crates = try Self.crates(in: folder)
-        // What it answers is the same unoptimised, and a compiler has half of the work.
+        // Skip optimization: answers stay equal, and compilation takes half the time.
         let variables = [
             "MAKEFLAGS": "CRATES=\(crates)", "CARGO_HOME": cargo,
             "CARGO_PROFILE_RELEASE_OPT_LEVEL": "0",
@@ -97,7 +97,7 @@ struct SkeletonTests {
         #expect(lines.reduce(0, +) <= 120)
     }
 
-    @Test("The sensor in Swift has less than 60 lines beside its imports")
+    @Test("A new sensor in Swift has less than 60 lines besides imports")
     func swift() throws {
         let folder = try Self.new("AcmePalm", "swift")
         let text = try Self.text(folder.path + "/AcmePalm/Sources/AcmePalm/main.swift")
@@ -110,14 +110,14 @@ struct SkeletonTests {
         #expect(manifest.contains("/usr/share/localauth/swift"))
     }
 
-    @Test("It is installed with a user, a name, trust and a sandbox", arguments: languages)
+    @Test("A new sensor is installed with user, name, trust and sandbox", arguments: languages)
     func installation(_ language: String) throws {
         let folder = try Self.new("AcmePalm", language)
-        // The example in Swift is built with this package, the new one by test-packages.
+        // This package builds the Swift example; test-packages builds the new sensor.
         let built = folder.path + "/AcmePalm/.build/release"
         let copy = "mkdir -p \(built) && cp \(ChildProcess.folder)/Doorbell \(built)/AcmePalm"
         if language == "swift" { _ = try ChildProcess.run(["/bin/sh", "-c", copy]) }
-        // Cargo is played above.
+        // Imitate Cargo's result, which the test above covers.
         let made =
             "cd \(folder.path)/AcmePalm && mkdir -p target/release && "
             + "cp src/main.rs target/release/acmepalm"
@@ -136,7 +136,7 @@ struct SkeletonTests {
         #expect(policy.contains("\(owner)\n    <allow own=\"\(name)\"/>"))
         let activation = try Self.text(share + "/dbus-1/system-services/\(name).service")
         #expect(activation.contains("\nSystemdService=localauth-sensor-acmepalm.service\n"))
-        // Until the author says which device it is, nobody gets one.
+        // No device is granted until the author names it.
         let device = try Self.text(root + "/usr/lib/udev/rules.d/70-localauth-acmepalm.rules")
         #expect(device.contains("GROUP=\"localauth-acmepalm\""))
         #expect(device.split(separator: "\n").allSatisfy { $0.hasPrefix("#") })
@@ -145,7 +145,7 @@ struct SkeletonTests {
         try unit(root)
     }
 
-    /// It is shut in as the simulated sensor is, and its program is where it says.
+    /// Checks that the unit has the simulated sensor's sandbox and names an existing program.
     private func unit(_ root: String) throws {
         let path = root + "/usr/lib/systemd/system/localauth-sensor-acmepalm.service"
         let unit = try Self.text(path)
@@ -160,7 +160,7 @@ struct SkeletonTests {
         #expect(unit.contains("\nUser=localauth-acmepalm\n"))
     }
 
-    @Test("A folder that is there is not written to, and a name that can't be is refused")
+    @Test("An existing folder is left alone, and an invalid name is refused")
     func refusals() throws {
         let folder = try Self.new("AcmePalm", "python")
         let again = try ChildProcess.run([

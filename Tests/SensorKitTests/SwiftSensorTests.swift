@@ -5,7 +5,7 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// The example in Swift, on SensorKit alone.
+/// Runs the checks on the Swift example, which uses only SensorKit.
 @Suite(.timeLimit(.minutes(10)))
 struct SwiftSensorTests {
     init() { EventLoop.shared.startThread() }
@@ -15,12 +15,12 @@ struct SwiftSensorTests {
         try await check.run(.doorbell(["Doorbell"]))
     }
 
-    @Test("What the disk doesn't take is not there, and what is there is on the disk")
+    @Test("A template exists only if it is on the disk")
     func disk() async throws {
         let faults = try Faults()
         let check = SensorCheck("disk") { bench in
             let user = SensorBench.user
-            // The file is on the disk by then, its name isn't.
+            // The second barrier fails: the file is on disk, but not its name.
             faults.arm(.barrier, 2, with: EIO)
             try await expectError(.sensorFailed, of: "Enroll") { _ = try await bench.enroll() }
             try expect(faults.failed == 1, "a failure, got \(faults.failed)")

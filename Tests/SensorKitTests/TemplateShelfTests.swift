@@ -4,13 +4,13 @@ import SensorKit
 import TestSupport
 import Testing
 
-/// What a sensor on SensorKit keeps.
+/// Tests of templates on disk.
 struct TemplateShelfTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("The next process finds what was kept, in order, and nothing that was removed")
+    @Test("The next process finds all kept templates in order, and no removed template")
     func kept() throws {
         var shelf = try TemplateShelf(folder: folder.path)
         let thumb = try shelf.add(for: 1, label: "thumb\nof the left")
@@ -26,7 +26,7 @@ struct TemplateShelfTests {
         #expect(next[1].map(\.label) == ["thumb\nof the left", "小指"])
     }
 
-    @Test("An unknown template is none of anybody, and without a folder nothing is written")
+    @Test("An unknown template is an error for every user, and without a folder no file is written")
     func unknown() throws {
         var shelf = try TemplateShelf(folder: nil)
         let id = try shelf.add(for: 1, label: "one")
@@ -35,11 +35,11 @@ struct TemplateShelfTests {
         #expect(shelf[1].map(\.label) == ["one"])
     }
 
-    @Test("What can't be written is an error, and changes nothing")
+    @Test("A failed write is an error and changes no template")
     func full() throws {
         var shelf = try TemplateShelf(folder: folder.path)
         let id = try shelf.add(for: 1, label: "one")
-        // Nothing can be put in the place of a folder with something in it.
+        // rename(2) cannot replace a folder that is not empty.
         let file = folder.path + "/templates"
         #expect(unlink(file) == 0 && mkdir(file, 0o700) == 0 && mkdir(file + "/in", 0o700) == 0)
         #expect(throws: SensorFault.self) { try shelf.add(for: 1, label: "two") }
@@ -47,7 +47,7 @@ struct TemplateShelfTests {
         #expect(shelf[1].map(\.id) == [id])
     }
 
-    @Test("A damaged file is no empty one", arguments: ["1", "1\0id\0one", "x\0id\u{0}1\0l\0"])
+    @Test("A damaged file throws an error", arguments: ["1", "1\0id\0one", "x\0id\u{0}1\0l\0"])
     func damaged(_ content: String) throws {
         let file = folder.path + "/templates"
         try TemporaryFolder.write(file, content.utf8, mode: 0o600)

@@ -36,7 +36,7 @@ import Testing
         #expect(!arguments.has("loud"))
     }
 
-    @Test("Absent options have their default, or nothing")
+    @Test("Absent options have their default, or none")
     func defaults() throws {
         let arguments = try #require(try arguments("--loud"))
         #expect(arguments["tone"] == "ding")
@@ -44,19 +44,19 @@ import Testing
         #expect(arguments.has("loud"))
     }
 
-    @Test("The last of several equal options counts")
+    @Test("The last of repeated options wins")
     func repeated() throws {
         #expect(try arguments("--tone", "dong", "--tone", "ding")?["tone"] == "ding")
     }
 
-    @Test("Help and version are asked for before anything else is run")
+    @Test("Help and version take precedence over running")
     func requests() throws {
         #expect(try program.parse(["--loud", "--help"]) == .help)
         #expect(try program.parse(["--version"]) == .version)
     }
 
     @Test(
-        "What is not understood is refused",
+        "Unknown words and options are refused",
         arguments: [
             ["--no-such-option"], ["word"], ["-h"], ["--file"], ["--file="], ["--file", ""],
             ["--tone", "gong"], ["--loud=yes"], ["--"], ["--=x"],
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("A line of the log stays one line and has an end")
+    @Test("A log line stays a single line of bounded length")
     func logLines() {
         #expect(singleLine("a\nb\u{7}c") == "a b c")
         #expect(singleLine("a\u{7F}b ~") == "a b ~")

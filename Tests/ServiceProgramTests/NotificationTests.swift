@@ -3,12 +3,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a service tells systemd.
+/// Tests of notifications to systemd.
 @Suite(.timeLimit(.minutes(10)))
 struct NotificationTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("The loop of a service says that it runs; before it leaves, it says that it stops")
+    @Test("The loop feeds the watchdog, and the service announces its stop before it leaves")
     @BusActor func notices() async throws {
         try await PrivateBus.run { bus in
             let systemd = try NotifySocket(at: bus.folder + "/notify")
@@ -17,7 +17,7 @@ struct NotificationTests {
                 environment: ["NOTIFY_SOCKET": systemd.path, "WATCHDOG_USEC": "1000000"]
             )
             var said: [String] = []
-            // However late a busy machine lets it run, it says so again and again.
+            // The service repeats the notice, however late a busy machine runs it.
             try await eventually("three times that it runs") {
                 said += systemd.packets()
                 return said.count { $0 == "WATCHDOG=1" } >= 3
@@ -29,11 +29,11 @@ struct NotificationTests {
         }
     }
 
-    @Test("In the time that systemd allows the loop says twice that it runs")
+    @Test("The loop feeds the watchdog twice per interval")
     @BusActor func halves() async throws {
         try await PrivateBus.run { bus in
             let systemd = try NotifySocket(at: bus.folder + "/notify")
-            // It ends before that time is over, by the clock that it says so by.
+            // With this idle time the program exits before a full interval is over.
             let program = try bus.run(
                 ["localauth-sensor-simulated", "--bus", bus.address, "--idle-timeout", "1"],
                 environment: ["NOTIFY_SOCKET": systemd.path, "WATCHDOG_USEC": "1500000"]
@@ -44,11 +44,11 @@ struct NotificationTests {
         }
     }
 
-    @Test("Without a watchdog nobody is told that the loop runs")
+    @Test("Without a watchdog the loop sends no notices")
     @BusActor func noWatchdog() async throws {
         try await PrivateBus.run { bus in
             let systemd = try NotifySocket(at: bus.folder + "/notify")
-            // A service that leaves waits until the daemon knows, and so for what is noted here.
+            // A leaving service waits for the daemon, and with it for the record made here.
             let daemon = try bus.connect()
             try daemon.requestName("org.localauth.Authentication1")
             let said = Witness<[String]>()
@@ -62,7 +62,7 @@ struct NotificationTests {
             )
             #expect(try await program.exitStatus(within: .seconds(120)) == 0, "\(program.errors)")
             _ = try await said.first("its end") { $0.contains("READY=1") }
-            // From this notice on systemd starts whoever is called anew.
+            // After STOPPING=1, systemd starts a new process for further calls.
             #expect(said.seen.joined().contains("STOPPING=1"), "\(said.seen)")
             let all = said.seen.joined() + systemd.packets()
             #expect(!all.contains("WATCHDOG=1"), "\(all)")

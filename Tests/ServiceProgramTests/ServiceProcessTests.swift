@@ -3,14 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A service program as a real process.
+/// Runs a service program as a real process.
 @Suite(.timeLimit(.minutes(10)))
 struct ServiceProcessTests {
     private static let program = "localauth-sensor-simulated"
     private static let name = "org.localauth.Sensor1.Simulated"
 
     @Test(
-        "Help and version end with status 0 and say something",
+        "Help and version exit with status 0 and print text",
         arguments: ["--help", "--version"]
     )
     func texts(_ flag: String) async throws {
@@ -21,7 +21,7 @@ struct ServiceProcessTests {
         }
     }
 
-    @Test("A usage error is one line and a hint, and status 64")
+    @Test("A usage error prints one line and a hint, and exits with status 64")
     func usage() async throws {
         try await PrivateBus.run { bus in
             let program = try bus.start([Self.program, "--no-such-option"])
@@ -30,7 +30,7 @@ struct ServiceProcessTests {
         }
     }
 
-    @Test("Without a bus it ends with status 1 and one line")
+    @Test("Without a bus the program prints one line and exits with status 1")
     func noBus() async throws {
         try await PrivateBus.run { bus in
             let program = try bus.run([Self.program, "--bus", "unix:path=/nowhere"])
@@ -39,18 +39,18 @@ struct ServiceProcessTests {
         }
     }
 
-    @Test("A line says its priority to the journal, and to anybody else whose it is")
+    @Test("A log line starts with its priority for the journal, with the program's name elsewhere")
     func priority() throws {
         let words = [ChildProcess.folder + "/" + Self.program, "--bus", "unix:path=/nowhere"]
         let script = "JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec \"$@\""
         let journal = try ChildProcess.run(["/bin/sh", "-c", script, "sh"] + words)
         #expect(journal.errors.hasPrefix("<3>can't start: "), "\(journal.errors)")
-        // As where it is sent on from what the journal reads.
+        // Imitate a variable inherited from a parent with another standard error.
         let other = try ChildProcess.run(words, environment: ["JOURNAL_STREAM": "1:1"])
         #expect(other.errors.hasPrefix("\(Self.program): can't start: "), "\(other.errors)")
     }
 
-    @Test("When the bus is lost it says so and ends with status 1")
+    @Test("When the bus is lost the program says so and exits with status 1")
     func lostBus() async throws {
         let bus = try PrivateBus()
         let program = try ChildProcess([Self.program, "--bus", bus.address])
@@ -59,7 +59,7 @@ struct ServiceProcessTests {
         try expect(try await program.exitStatus() == 1, "status 1")
     }
 
-    @Test("A bus that stands still doesn't hold up its end")
+    @Test("A stalled bus does not hold up the exit")
     func stillBus() async throws {
         try await PrivateBus.run { bus in
             let systemd = try NotifySocket(at: bus.folder + "/notify")
@@ -71,7 +71,7 @@ struct ServiceProcessTests {
             kill(bus.pid, SIGSTOP)
             defer { kill(bus.pid, SIGCONT) }
             program.signal(SIGTERM)
-            // Each of its questions to the bus would take 25 s, and there are more than ten.
+            // Each call to the bus would take 25 s, and there are more than ten.
             #expect(try await program.exitStatus() == 0)
             let line = "\(Self.program): stopped before everything was done: "
             #expect(program.errors.hasPrefix(line), "\(program.errors)")
@@ -79,7 +79,7 @@ struct ServiceProcessTests {
         }
     }
 
-    @Test("One that is in use doesn't end sooner than its idle time after the last call")
+    @Test("A used service stays for its idle time after the last call")
     func inUse() async throws {
         try await PrivateBus.run { bus in
             let systemd = try NotifySocket(at: bus.folder + "/notify")
@@ -100,17 +100,17 @@ struct ServiceProcessTests {
                     on: owner,
                     as: [String].self
                 )
-                // One that is leaving answers as well.
+                // A leaving service also answers.
                 guard answer != nil, !systemd.packets().contains("STOPPING=1") else { break }
                 last = asked
             }
             #expect(try await program.exitStatus() == 0)
-            // Where this test had no turn meanwhile it had every reason to end.
+            // A test that was not scheduled cannot judge the exit.
             if let last { #expect(ContinuousClock.now - last >= .seconds(1)) }
         }
     }
 
-    @Test("Both signals end it with status 0", arguments: [SIGTERM, SIGINT])
+    @Test("Both signals end the program with status 0", arguments: [SIGTERM, SIGINT])
     func signals(_ number: Int32) async throws {
         try await PrivateBus.run { bus in
             let program = try bus.start([Self.program])
