@@ -1,6 +1,6 @@
 import BusBench
 
-/// Runs `localauthctl` away from any terminal, and waits for its end.
+/// Runs `localauthctl` without a terminal, and waits for its exit.
 package func control(
     _ arguments: String...,
     environment: [String: String] = [:]
@@ -8,7 +8,7 @@ package func control(
     try await control(arguments, environment: environment)
 }
 
-/// Runs `localauthctl` away from any terminal, and waits for its end.
+/// Runs `localauthctl` without a terminal, and waits for its exit.
 package func control(
     _ arguments: [String],
     environment: [String: String] = [:]

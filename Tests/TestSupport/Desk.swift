@@ -3,38 +3,37 @@ public import DBus
 import Glibc
 public import LocalAuthBus
 
-/// The real daemon with a simulated sensor, and a person who answers prompts and has a passcode.
+/// The real daemon with a simulated sensor, a scripted user and a scripted verifier.
 @BusActor public final class Desk {
-    /// Where everything runs.
     public nonisolated let bus: PrivateBus
-    /// The person.
+    /// The user's prompt agent.
     public let agent: ScriptedAgent
-    /// Knows the person's passcode.
+    /// Verifies the user's password.
     public let verifier: ScriptedVerifier
-    /// The daemon; nil: it has not been started.
+    /// The daemon; nil before its first start.
     public private(set) var daemon: TestDaemon?
     private let programs: String
 
-    /// A desk without the daemon.
+    /// Prepares a desk without starting the daemon.
     ///
     /// - Parameters:
-    ///   - bus: Where everything runs.
+    ///   - bus: The bus for all programs.
     ///   - programs: The folder of the programs.
-    /// - Throws: When the bus refuses.
+    /// - Throws: If the bus refuses a name.
     public init(on bus: PrivateBus, programs: String = ChildProcess.folder) throws {
         (self.bus, self.programs) = (bus, programs)
         agent = try ScriptedAgent(on: bus)
         verifier = try ScriptedVerifier(on: bus)
     }
 
-    /// Starts the daemon, the person's agent, and a sensor that knows a finger of the person's.
+    /// Starts the daemon, the user's agent, and a sensor with an enrolled finger.
     public func startEverything() async throws {
         let daemon = try await startDaemon()
         try await daemon.startSensor()
         try await waitUntilUsable()
     }
 
-    /// Starts the daemon, again if it was stopped, and registers the agent with it.
+    /// Starts or restarts the daemon, and registers the agent with it.
     @discardableResult
     public func startDaemon() async throws -> TestDaemon {
         if let daemon {
@@ -48,20 +47,19 @@ public import LocalAuthBus
         return daemon
     }
 
-    /// Ends the daemon, and waits until its name is free.
+    /// Ends the daemon, and waits until its bus name is free.
     public func stopDaemon() async throws { try await daemon?.stop() }
 
-    /// Waits until the person can be recognised.
+    /// Waits until the user can be verified by the sensor.
     public func waitUntilUsable() async throws {
         try await eventually("a usable sensor") {
             try await self.manager.canEvaluate(policy: 1).code == 0
         }
     }
 
-    /// The daemon as the person's connection calls it.
+    /// A proxy of the daemon on the user's connection.
     public var manager: Authentication1Proxy { agent.manager }
 
-    /// The simulated sensor.
     public var sensor: SimulatedSensor1Proxy {
         SimulatedSensor1Proxy(
             agent.connection,
@@ -70,11 +68,11 @@ public import LocalAuthBus
         )
     }
 
-    /// What the sensor sees next.
+    /// Queues outcomes for the sensor's next attempts.
     ///
-    /// It looks up who calls before it begins an operation, and before it hears of its end: what
-    /// was queued behind a cancelled prompt could be seen by that prompt's operation. A call that
-    /// it refuses has it look up once more, and is answered behind those.
+    /// An operation of a canceled prompt may still be waiting for a look-up of its caller, and must
+    /// not consume these outcomes. The refused call below forces a further look-up, so its reply
+    /// comes after the operation's end.
     public func queue(_ outcomes: String...) async throws {
         let stranger = Sensor1Proxy(
             agent.connection,
@@ -85,12 +83,12 @@ public import LocalAuthBus
         try await sensor.queue(outcomes: outcomes)
     }
 
-    /// One more finger: the enrolment is another then.
+    /// Adds a finger, which changes the enrolment state.
     public func enrollAnother() async throws {
         _ = try await sensor.addTemplate(uid: getuid(), label: "left thumb")
     }
 
-    /// Gives the person a passcode, or takes it away.
+    /// Sets or removes the user's password.
     public func setPasscode(_ isSet: Bool) {
         verifier.isPasscodeSet = isSet
     }

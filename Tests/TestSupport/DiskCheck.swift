@@ -3,10 +3,10 @@ import LocalAuthBus
 public import SensorContract
 
 extension SensorCheck {
-    /// What the disk doesn't take is not there, of a sensor that `faults` have been planted in.
+    /// Checks, with planted disk faults, that a template exists only if it is on the disk.
     public static func disk(_ faults: Faults) -> SensorCheck {
         SensorCheck("disk") { bench in
-            // The file is on the disk by then, its name isn't.
+            // The second barrier fails: the file is on disk, but not its name.
             faults.arm(.barrier, 2, with: EIO)
             try await expectError(.sensorFailed, of: "Enroll") { _ = try await bench.enroll() }
             try expect(faults.failed == 1, "a failure, got \(faults.failed)")
@@ -24,7 +24,7 @@ extension SensorCheck {
             try await bench.restart()
             let listed = try await bench.sensor.listTemplates(uid: user)
             try expect(listed.map(\.label) == ["one"], "\(listed)")
-            // What is removed would be back after a power cut.
+            // Without the barrier, the removed template might be back after a power cut.
             faults.arm(.barrier, 1, with: EIO)
             try await expectError(.sensorFailed, of: "RemoveTemplate") {
                 try await bench.sensor.removeTemplate(uid: user, id: id)

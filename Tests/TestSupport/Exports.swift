@@ -1,2 +1,2 @@
-// Whoever tests with processes and buses needs both.
+// Tests with processes and buses need both modules.
 @_exported public import BusBench

@@ -2,45 +2,45 @@ public import BusBench
 import Glibc
 import Linux
 
-/// What goes wrong in a program that is started with ``environment``: see `Tests/Faults`.
+/// Injects faults into a program started with ``environment``: see `Tests/Faults`.
 public final class Faults: Sendable {
-    /// The calls that may fail.
+    /// The kinds of calls that can fail.
     public enum Kind: Int64, Sendable {
-        /// Whatever changes a file or writes it through.
+        /// Calls that change files or flush them to disk.
         case disk = 1
-        /// Whatever makes a descriptor.
+        /// Calls that create a descriptor.
         case descriptor = 2
-        /// Whatever takes memory.
+        /// Calls that allocate memory.
         case memory = 3
-        /// Whatever writes a file through.
+        /// Calls that flush a file to disk.
         case barrier = 4
-        /// Whatever makes a descriptor that a program waits with.
+        /// Calls that create a descriptor for waiting.
         case watch = 5
-        /// Whatever tells of changes in folders.
+        /// Calls that report changes in folders.
         case folders = 6
-        /// Whatever adds a folder to those of which changes are told.
+        /// Calls that add a folder to a watch.
         case places = 7
-        /// Whatever reads a file; what lasts is that those bytes can't be read.
+        /// Calls that read a file; a lasting fault makes the same bytes unreadable for good.
         case read = 8
     }
 
-    /// Where the numbers lie that the program shares.
+    /// Positions of the numbers in the file shared with the program.
     private enum Field: Int {
         case kind, number, lasts, error, count, failed, wall, boot
     }
 
-    /// Where the plan lies, and what is noted of the program.
+    /// The folder of the plan and of the program's records.
     public let folder: TemporaryFolder
-    /// What a program is started with.
+    /// The environment of a program under test.
     public let environment: [String: String]
     private let plan: OwnedDescriptor
-    /// How far ahead the program's clocks are, in seconds.
+    /// A year in seconds, for ``setClocks(wall:boot:)``.
     public static let year: Int64 = 365 * 86_400
 
     private static let project =
         #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
 
-    /// Nothing goes wrong yet.
+    /// Builds the library and prepares a plan without faults.
     public init() throws(TestFailure) {
         let words = ["/usr/bin/make", "--directory", Self.project, "test-faults"]
         let made = try ChildProcess.run(words, mergesErrors: true)
@@ -56,7 +56,8 @@ public final class Faults: Sendable {
         ]
     }
 
-    /// The words that start a program in ``environment``, where another library may be preloaded.
+    /// Returns the words that start a program in ``environment``, optionally with another preloaded
+    /// library.
     public func starting(_ program: [String], with library: String? = nil) -> [String] {
         var environment = environment
         if let library { environment["LD_PRELOAD", default: ""] += ":" + library }
@@ -64,8 +65,8 @@ public final class Faults: Sendable {
             + ["\(ChildProcess.folder)/\(program[0])"] + program.dropFirst()
     }
 
-    /// Has the call of that number from now on fail, alone or with all that come after it; without
-    /// an error it kills the program instead.
+    /// Makes the `number`th call from this point on fail, alone or with all later calls; nil as
+    /// error kills the program.
     public func arm(_ kind: Kind, _ number: Int, lasts: Bool = false, with error: Int32?) {
         disarm()
         set(.number, Int64(number))
@@ -76,24 +77,22 @@ public final class Faults: Sendable {
         set(.kind, kind.rawValue)
     }
 
-    /// Everything works from now on.
+    /// Removes all faults.
     public func disarm() { set(.kind, 0) }
 
-    /// How many calls of the kind there were since it was armed.
+    /// The number of calls of the armed kind since arming.
     public var count: Int { Int(value(.count)) }
 
-    /// How many of them failed.
+    /// The number of failed calls.
     public var failed: Int { Int(value(.failed)) }
 
-    /// The paths that the program, and those that it starts, have written through to the disk, in
-    /// their order.
+    /// Paths that the program and its children have flushed to disk, in order.
     public var synchronised: [String] {
         let bytes = (try? folder.read("synchronised")) ?? []
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// Sets the program's clocks ahead of the machine's, in seconds: that of the wall, that of the
-    /// boot.
+    /// Sets the program's wall clock and boot clock ahead of the machine's, in seconds.
     public func setClocks(wall: Int64 = 0, boot: Int64 = 0) {
         set(.wall, wall)
         set(.boot, boot)

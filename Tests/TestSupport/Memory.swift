@@ -1,15 +1,15 @@
 import Glibc
 
-/// Why the memory of a process was not looked through.
+/// The reason why a process's memory cannot be searched.
 public enum MemoryError: Error {
-    /// The kernel refuses it, or there is no such process.
+    /// The kernel refuses access, or the process does not exist.
     case unreadable
 }
 
-/// Whether a sanitizer was built in, which needs much more memory than the program.
+/// Whether the build has a sanitizer, which needs much more memory.
 public let isSanitized = getenv("SANITIZED") != nil
 
-/// How often a text is in the writable memory of a process.
+/// Counts a text in the writable memory of a process.
 public func occurrences(of text: String, in pid: Int32) throws -> Int {
     let memory = open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
     guard memory >= 0 else { throw MemoryError.unreadable }
@@ -23,9 +23,10 @@ public func occurrences(of text: String, in pid: Int32) throws -> Int {
     return count
 }
 
-/// Where the memory is that a process can write to and has used.
+/// Lists the writable memory that a process has used.
 ///
-/// What was never used is left out: a sanitizer has gigabytes of it, which take minutes to read.
+/// Untouched pages are skipped: a sanitizer maps gigabytes of them, which would take minutes to
+/// read.
 public func usedMemory(of pid: Int32) throws -> [Range<Int>] {
     let pages = open("/proc/\(pid)/pagemap", O_RDONLY | O_CLOEXEC)
     guard pages >= 0 else { throw MemoryError.unreadable }
@@ -43,14 +44,14 @@ public func usedMemory(of pid: Int32) throws -> [Range<Int>] {
         guard words.count > 1, words[1].hasPrefix("rw") else { continue }
         let bounds = words[0].split(separator: "-").compactMap { Int($0, radix: 16) }
         guard bounds.count == 2, bounds[0] < bounds[1] else { continue }
-        // A sanitizer has terabytes for its own notes, which are no copies.
+        // Skip the sanitizer's shadow memory: terabytes, but without copies of data.
         guard bounds[1] - bounds[0] < 1 << 36 else { continue }
         parts += usedParts(of: bounds[0]..<bounds[1], pages)
     }
     return parts
 }
 
-/// What of a mapping is in memory or in swap.
+/// Returns the parts of a mapping that are in memory or swap.
 private func usedParts(of mapping: Range<Int>, _ pages: Int32) -> [Range<Int>] {
     let page = Int(getpagesize())
     var parts: [Range<Int>] = []
@@ -60,7 +61,7 @@ private func usedParts(of mapping: Range<Int>, _ pages: Int32) -> [Range<Int>] {
         let wanted = min(entries.count, mapping.upperBound / page - next)
         let size = wanted * MemoryLayout<UInt64>.size
         guard pread(pages, &entries, size, next * MemoryLayout<UInt64>.size) == size else { break }
-        // The highest two bits: in memory, in swap.
+        // The top two bits: in memory, in swap.
         for (number, entry) in entries[..<wanted].enumerated() where entry >> 62 != 0 {
             let start = (next + number) * page
             if let last = parts.last, last.upperBound == start {
@@ -74,7 +75,8 @@ private func usedParts(of mapping: Range<Int>, _ pages: Int32) -> [Range<Int>] {
     return parts
 }
 
-/// Looks with memchr, because a debug build's own loop takes seconds for this much memory.
+// SAFETY: The search stays within the buffer. memchr is used because a debug build's own loop takes
+// seconds.
 private func occurrences(of wanted: [UInt8], in bytes: UnsafeRawBufferPointer) -> Int {
     guard let first = wanted.first, var place = bytes.baseAddress else { return 0 }
     let end = place + bytes.count

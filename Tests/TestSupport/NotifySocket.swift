@@ -1,13 +1,12 @@
 import Glibc
 import Linux
 
-/// Hears what programs tell systemd.
+/// Receives the notifications that programs send to systemd.
 public final class NotifySocket {
-    /// What they are given as `NOTIFY_SOCKET`.
+    /// The socket's path, for the variable `NOTIFY_SOCKET`.
     public let path: String
     private let socket: OwnedDescriptor
 
-    /// Listens at a path.
     public init(at path: String) throws {
         self.path = path
         let kind = Int32(SOCK_DGRAM.rawValue) | O_CLOEXEC | O_NONBLOCK
@@ -23,7 +22,7 @@ public final class NotifySocket {
         try expect(status == 0, "a socket at \(path)")
     }
 
-    /// All that was sent since the last time, in order.
+    /// Returns all packets since the last call, in order.
     public func packets() -> [String] {
         var packets: [String] = []
         var packet = [UInt8](repeating: 0, count: 4096)

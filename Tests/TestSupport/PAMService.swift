@@ -1,16 +1,16 @@
 public import BusBench
 
-/// The service files of `Tests/pam`, which take one passcode without a privilege.
+/// The PAM services of `Tests/pam`, which accept a fixed password without privileges.
 public enum PAMService {
-    /// The service that takes the passcode.
+    /// The service that accepts the password.
     public static let name = "localauth-test"
-    /// What it takes.
+    /// The accepted password.
     public static let passcode = "2468"
 
-    /// Installs all of them in a folder.
+    /// Installs all PAM files in a folder.
     ///
-    /// Their scripts are copied by another process: one that this one writes may be inherited by a
-    /// program that starts at the same moment, and then it can't be run.
+    /// Another process copies their scripts. A program started while this process writes a script
+    /// would inherit the open file, and the script could not be executed.
     public static func install(in folder: String) throws(TestFailure) {
         let source =
             #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" }

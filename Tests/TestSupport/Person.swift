@@ -3,7 +3,7 @@ package import DBus
 import Glibc
 import LocalAuthBus
 
-/// A user at the desk, with a prompt agent that types what it is told to.
+/// A user with a prompt agent that types scripted text.
 @BusActor
 package final class Person: Agent1Service {
     package struct Prompt: Sendable {
@@ -11,11 +11,11 @@ package final class Person: Agent1Service {
         package let details: [String: Variant]
     }
 
-    /// What Update said.
+    /// A received Update call.
     package struct Update: Equatable, Sendable {
         package let kind: String
         package let cause: String?
-        /// Which sensor it is about, and which program has that.
+        /// The sensor concerned, and the program that uses it.
         package let sensor: String?
         package let by: String?
     }
@@ -24,20 +24,20 @@ package final class Person: Agent1Service {
 
     package let connection: Connection
     package let peer: Peer
-    /// The text typed into each prompt that begins with the password of the login; nil: none.
+    /// The text typed into each prompt that begins with the login password; nil for none.
     package var passcode: String? = ScriptedVerifier.passcode
-    /// Begin is answered when this has run; nil: at once.
+    /// Runs before Begin is answered; nil to answer at once.
     package var beforeAnswer: (@BusActor @Sendable () async -> Void)?
-    /// What Begin is answered with; nil: the prompt is shown.
+    /// The error that Begin returns; nil to show the prompt.
     package var refusal: DBusError?
     package let prompts = Witness<Prompt>()
-    /// The handles of what was refused.
+    /// Handles of refused prompts.
     package let refused = Witness<String>()
     package let updates = Witness<Update>()
     package let ends = Witness<String>()
     private let answers: SealedAnswers
 
-    /// `isForProcess`: the prompts are for this connection's process alone.
+    /// Registers the agent; `isForProcess` limits it to this connection's process.
     package init(bus: PrivateBus, isForProcess: Bool = false) async throws {
         connection = try Self.connect(to: bus)
         answers = SealedAnswers(connection)
@@ -53,14 +53,14 @@ package final class Person: Agent1Service {
         _ = try await manager.registerAgent(agent: Self.path, options: options)
     }
 
-    /// As patient as the bus's own connections are.
+    /// Uses the long call timeout of the test bus's own connections.
     private static func connect(to bus: PrivateBus) throws -> Connection {
         let connection = try Connection(.address(address(bus)))
         connection.callTimeout = .seconds(120)
         return connection
     }
 
-    /// Root is nobody in particular: it comes over a bridge that runs as another user.
+    /// The address for an ordinary user: root connects through a bridge with another uid.
     package static func address(_ bus: PrivateBus, uid: UInt32 = 65534) -> String {
         guard getuid() == 0 else { return bus.address }
         let path = bus.folder + "/bus"
@@ -96,13 +96,13 @@ package final class Person: Agent1Service {
         onLoop { self.enter(passcode, into: prompt) }
     }
 
-    /// The prompt that was shown as the `number`th, from 0.
+    /// Waits for the prompt with this index, from 0.
     package func prompt(_ number: Int = 0) async throws -> Prompt {
         _ = try await prompts.first("prompt \(number)") { _ in prompts.seen.count > number }
         return prompts.seen[number]
     }
 
-    /// Another connection of the same user, as an app has it.
+    /// Opens another connection of the user, on behalf of an app.
     package func app(_ bus: PrivateBus) throws -> Connection { try Self.connect(to: bus) }
 
     package func update(
@@ -132,21 +132,21 @@ package final class Person: Agent1Service {
         return .now(())
     }
 
-    /// Submits a text as the stage of the prompt wants it, and waits for no answer.
+    /// Submits a text as the prompt's current stage requires, without waiting for a reply.
     package func enter(_ text: String, into prompt: Prompt) {
         answers.type(text, into: prompt.handle)
     }
 
-    /// Submits a text as the password of the login.
+    /// Submits a text as the login password.
     ///
-    /// - Throws: The error of the service.
+    /// - Throws: The service's error.
     package func submit(passcode: String, into prompt: Prompt) async throws(DBusError) {
         try await answers.submit(passcode: passcode, into: prompt.handle)
     }
 
     /// Submits a text as an item's own password.
     ///
-    /// - Throws: The error of the service.
+    /// - Throws: The service's error.
     package func submit(password: String, into prompt: Prompt) async throws(DBusError) {
         try await answers.submit(password: password, into: prompt.handle)
     }

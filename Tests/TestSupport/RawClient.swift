@@ -5,43 +5,39 @@ import Glibc
 package import Linux
 import Synchronization
 
-/// A connection to a bus without a library: it reads only what it is told to, and sends what no
-/// library would.
+/// A bus connection without a library, which reads only on demand and sends messages that no
+/// library would send.
 public final class RawClient: Sendable {
-    /// Its unique name.
+    /// The unique name.
     public var name: String { state.withLock { $0.name } }
     private let socket: OwnedDescriptor
     private let state = Mutex((name: "", serial: UInt32(0)))
-    /// What of the last message isn't written yet, and the descriptors that go with its first byte.
+    /// The unwritten rest of the last message, and the descriptors that go with its first byte.
     private let rest = Mutex<(bytes: ArraySlice<UInt8>, descriptors: [Int32])>(([], []))
 
-    /// What a message is.
     public enum Kind: UInt8, Sendable {
-        /// A call that wants an answer.
         case call = 1
-        /// An answer to a call of somebody.
+        /// A reply to a call.
         case answer = 2
-        /// A signal.
         case signal = 4
     }
 
-    /// What became of a message that isn't waited for.
+    /// The result of a message that is not waited for.
     public enum Offer: Sendable {
-        /// It is written, or the rest of it goes before the next one.
+        /// The message is written, or its rest goes before the next message.
         case taken
-        /// The bus reads nothing more for now; the message wasn't taken.
+        /// The bus has stopped reading; the message was not accepted.
         case full
-        /// The bus has closed the connection.
         case closed
     }
 
     /// Connects and says Hello.
     ///
     /// - Parameters:
-    ///   - address: of the bus.
-    ///   - isPatient: Whether it waits for the answer to Hello, and for room for what it sends;
-    ///     else it has no name, and `offer` is for it.
-    /// - Throws: When there is no such bus.
+    ///   - address: The address of the bus.
+    ///   - isPatient: Whether to wait for the reply to Hello and for room to send. An impatient
+    ///     client has no name, and sends with `offer`.
+    /// - Throws: If there is no bus at the address.
     public convenience init(_ address: String, isPatient: Bool = true) throws(TestFailure) {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let socket = OwnedDescriptor(adopting: Glibc.socket(AF_UNIX, kind, 0))
@@ -59,7 +55,7 @@ public final class RawClient: Sendable {
         try self.init(over: socket, isPatient: isPatient)
     }
 
-    /// Says Hello over a socket that leads to a bus.
+    /// Says Hello over a socket that is connected to a bus.
     package init(over socket: OwnedDescriptor, isPatient: Bool = true) throws(TestFailure) {
         self.socket = socket
         try greet()
@@ -91,9 +87,9 @@ public final class RawClient: Sendable {
         _ = try receive(until: answer)
     }
 
-    /// Reads until a text has come; gives all that was read, as Latin-1.
+    /// Reads until a text arrives, and returns the data read, as Latin-1.
     ///
-    /// - Throws: When nothing comes for 60 s, or the bus has ended the connection.
+    /// - Throws: After 60 s without data, or when the bus has closed the connection.
     public func receive(until text: String) throws(TestFailure) -> String {
         var all = ""
         var waiting = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
@@ -102,19 +98,19 @@ public final class RawClient: Sendable {
             try expect(poll(&waiting, 1, 60_000) > 0, "'\(text)' did not come after '\(all)'")
             let count = read(socket.rawValue, &chunk, chunk.count)
             try expect(count > 0, "the bus has ended the connection")
-            // What came before is not looked at again, but for what may be cut through.
+            // Keep only the end of earlier data, in case the text is split.
             let more = chunk[..<count].map { String(UnicodeScalar($0)) }.joined()
             all = String(all.suffix(256)) + more
         }
         return all
     }
 
-    /// Sends one message, whose body is laid out as D-Bus has it for the signature.
+    /// Sends a message with a body in D-Bus's layout for the signature.
     ///
-    /// With a descriptor: so many copies of it; a call may do without an interface, and an answer
-    /// is to the call of that number.
+    /// `count` copies of a descriptor go with it. A call may omit the interface; a reply names
+    /// the serial of its call.
     ///
-    /// - Throws: When the bus has ended the connection.
+    /// - Throws: If the bus has closed the connection.
     package func send(
         _ kind: Kind = .call,
         to destination: String,
@@ -142,9 +138,10 @@ public final class RawClient: Sendable {
         try expect(write(message, descriptors), "the bus has ended the connection")
     }
 
-    /// Answers a call to another connection with a descriptor, as no `Connection` can.
+    /// Answers another connection's call with a descriptor, which `Connection` cannot do.
     ///
-    /// The connection leaves the call unanswered, and the bus passes forged replies on.
+    /// The called connection must leave the call unanswered, and the bus must deliver forged
+    /// replies.
     @BusActor package func answer(
         _ call: IncomingCall,
         with descriptor: OwnedDescriptor
@@ -162,8 +159,8 @@ public final class RawClient: Sendable {
         )
     }
 
-    /// Sends a message if there is room for it, which may want no answer; so many copies of the own
-    /// socket go with it.
+    /// Sends a message if there is room, optionally without expecting a reply, with copies of this
+    /// client's socket.
     public func offer(
         _ kind: Kind = .call,
         to destination: String,
@@ -190,11 +187,11 @@ public final class RawClient: Sendable {
         )
         let descriptors = [Int32](repeating: socket.rawValue, count: copies)
         rest.withLock { $0 = (message[...], descriptors) }
-        // What isn't written now goes before the next call.
+        // The unwritten rest goes before the next message.
         return flush() == .closed ? .closed : .taken
     }
 
-    /// Writes as much of the last message as there is room for.
+    /// Writes as much of the last message as fits.
     private func flush() -> Offer {
         rest.withLock { rest in
             while !rest.bytes.isEmpty {
@@ -209,17 +206,17 @@ public final class RawClient: Sendable {
         }
     }
 
-    /// Leaves the bus; nothing can be sent any more.
+    /// Disconnects; sending is impossible afterwards.
     public func hangUp() {
         shutdown(socket.rawValue, Int32(SHUT_RDWR))
     }
 
-    /// Throws away what has come.
+    /// Discards received data.
     public func drain() {
         while takeSome()?.isEmpty == false {}
     }
 
-    /// Some of what has come, or nothing yet; nil when the bus has ended the connection.
+    /// Returns received data, or an empty array; nil if the bus has closed the connection.
     public func takeSome() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = recv(socket.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT))
@@ -261,7 +258,7 @@ public final class RawClient: Sendable {
         return message.bytes + body
     }
 
-    /// Writes all of it; the descriptors go with the first byte.
+    /// Writes all bytes; the descriptors go with the first byte.
     private func write(_ bytes: [UInt8], _ descriptors: [Int32]) -> Bool {
         var rest = bytes[...]
         var descriptors = descriptors
@@ -275,7 +272,7 @@ public final class RawClient: Sendable {
         return true
     }
 
-    /// The result is that of sendmsg(2).
+    /// Returns the result of sendmsg(2).
     private func writeSome(_ bytes: ArraySlice<UInt8>, _ descriptors: [Int32]) -> Int {
         Self.control(descriptors) { control in
             bytes.withUnsafeBytes { bytes in

@@ -1,29 +1,25 @@
-/// Values as D-Bus lays them out, little endian.
+/// Encodes values in D-Bus's layout, little endian.
 public struct RawValues: Sendable {
-    /// The bytes so far.
     public private(set) var bytes: [UInt8] = []
 
-    /// Nothing yet.
     public init() {}
 
-    /// Zeros up to a multiple of some size.
+    /// Appends zeros up to a multiple of `size`.
     public mutating func pad(_ size: Int) {
         while !bytes.count.isMultiple(of: size) { bytes.append(0) }
     }
 
-    /// A number, aligned.
     public mutating func append(_ number: UInt32) {
         pad(4)
         for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(number >> shift & 255)) }
     }
 
-    /// A string, aligned.
     public mutating func append(_ text: String) {
         append(UInt32(text.utf8.count))
         bytes += Array(text.utf8) + [0]
     }
 
-    /// An array, of elements that begin at a multiple of some size.
+    /// Appends an array with its elements aligned to `size`.
     public mutating func array(aligned size: Int, _ elements: (inout RawValues) -> Void) {
         append(UInt32(0))
         let length = bytes.count - 4
@@ -34,7 +30,7 @@ public struct RawValues: Sendable {
         for index in 0..<4 { bytes[length + index] = UInt8(count >> (8 * index) & 255) }
     }
 
-    /// Bytes as they are.
+    /// Appends bytes without alignment.
     public mutating func append(raw more: [UInt8]) {
         bytes += more
     }

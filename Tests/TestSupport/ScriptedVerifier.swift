@@ -3,60 +3,58 @@ public import DBus
 public import LocalAuthBus
 public import Sealing
 
-/// A passcode verifier for whom everybody's passcode is the same.
+/// A password verifier with a common password for all users.
 @BusActor public final class ScriptedVerifier: Passcode1Service {
-    /// Its bus name.
     public nonisolated static let name = "org.localauth.Passcode1"
-    /// Everybody's passcode.
+    /// The password of every user.
     public nonisolated static let passcode = "horse battery 2468"
 
-    /// Where it serves.
     public let connection: Connection
-    /// Whether everybody has a passcode; it tells the service when that changes.
+    /// Whether users have a password; changes are announced to the service.
     public var isPasscodeSet: Bool {
         didSet { if isPasscodeSet != oldValue, tells { tellChange() } }
     }
-    /// Whether it tells of a change.
+    /// Whether changes are announced.
     public var tells = true
-    /// Whose passcode it calls another when it tells of a change; UInt32.max: everybody's.
+    /// The uid in an announced change; UInt32.max for all users.
     public var toldUser = UInt32.max
-    /// Whether a passcode that isn't set may come back, as that of a locked account.
+    /// Whether an unset password may come back, like a locked account's.
     public var isLocked = false {
         didSet { if isLocked != oldValue, tells { tellChange() } }
     }
-    /// Whether it can say that a passcode is gone for good.
+    /// Whether the verifier can report that a password is gone for good.
     public var knowsRemoval = true
-    /// It can't say whether a passcode is set.
+    /// Whether queries for a set password fail.
     public var isBroken = false
-    /// What happens when it was asked whether a passcode is set, before the answer is sent.
+    /// Runs when a query for a set password arrives, before its reply.
     public var onQuestion: (@BusActor @Sendable () -> Void)?
-    /// Nothing is answered of whether a passcode is set, while it is true.
+    /// Whether queries for a set password stay unanswered.
     public var isHeld = false
-    /// So many verifications say neither yes nor no.
+    /// The number of coming verifications that fail without a verdict.
     public var faults = 0
-    /// Verifications are not answered.
+    /// Whether verifications stay unanswered.
     public var isSilent = false
-    /// Exits at the next Verify, before it opens the passcode.
+    /// Whether the verifier exits at the next Verify, before it unseals the password.
     public var isLeaving = false
-    /// Each verification is answered when this has run; nil: at once.
+    /// Runs before each verdict; nil to answer at once.
     public var beforeVerdict: (@BusActor @Sendable () async -> Void)?
-    /// Opens the values of Verify; a new key is the key after a reboot.
+    /// Unseals the values of Verify; a new key simulates a reboot.
     public var sealingKey = SealingKey()
-    /// How many verifications run now.
+    /// The number of running verifications.
     public private(set) var running = 0
-    /// How many ran at once at the most.
+    /// The maximum number of simultaneous verifications so far.
     public private(set) var mostAtOnce = 0
-    /// The users of whom it was asked whether a passcode is set.
+    /// Users for whom a set password was queried.
     public let asked = Witness<UInt32>()
-    /// The users whose passcode it was to verify.
+    /// Users with a verification.
     public let verified = Witness<UInt32>()
 
-    /// Takes its name on a bus.
+    /// Takes the verifier's name on a new connection.
     public convenience init(on bus: PrivateBus, isPasscodeSet: Bool = true) throws(DBusError) {
         try self.init(try bus.connect(), isPasscodeSet: isPasscodeSet)
     }
 
-    /// Takes its name for this connection.
+    /// Takes the verifier's name for this connection.
     public init(_ connection: Connection, isPasscodeSet: Bool = true) throws(DBusError) {
         self.connection = connection
         self.isPasscodeSet = isPasscodeSet
@@ -67,12 +65,12 @@ public import Sealing
         try connection.requestName(Self.name)
     }
 
-    /// Says that a passcode may have come or gone.
+    /// Announces a change of a password.
     public func tellChange() {
         Passcode1Signals(connection, path: Passcode1.path).changed(uid: toldUser)
     }
 
-    /// Whether a passcode is set, unless it is broken.
+    /// Returns whether a password is set, or fails if `isBroken`.
     public func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
         asked.record(uid)
         guard !isBroken else { throw DBusError(.failed, "scripted") }
@@ -87,13 +85,13 @@ public import Sealing
         return .now(answer)
     }
 
-    /// Whether a passcode that isn't set is gone for good.
+    /// Returns whether an unset password is gone for good.
     public func isRemoved(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
         guard !isBroken, knowsRemoval else { throw DBusError(.unknownMethod, "scripted") }
         return .now(!isPasscodeSet && !isLocked)
     }
 
-    /// Compares what was typed, unless the script says something else.
+    /// Compares the typed text, unless the script says otherwise.
     public func verify(
         uid: UInt32,
         prompt: String,
@@ -129,11 +127,10 @@ public import Sealing
         }
     }
 
-    /// The key that prompts seal passcodes to.
     public func sealingKey(for peer: Peer?) throws(DBusError) -> [UInt8] { sealingKey.publicKey }
 }
 
-/// Does not return within a test's life.
+/// Waits longer than a test lasts.
 @BusActor public func never() async {
     _ = try? await Witness<Bool>().first("nothing", within: .seconds(60)) { _ in false }
 }

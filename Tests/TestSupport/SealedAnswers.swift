@@ -2,13 +2,13 @@ package import DBus
 import LocalAuthBus
 import Sealing
 
-/// Seals and submits the typed text of a scripted person, in the prompts of a connection.
+/// Seals and submits the text that a scripted user types, for the prompts of a connection.
 @BusActor package final class SealedAnswers {
     private let manager: Authentication1Proxy
     private var passcodeKeys: [String: RecipientKey] = [:]
     private var passwordPrompts: Set<String> = []
 
-    /// Submits for the prompts that this connection shows.
+    /// Creates a submitter for the prompts of this connection.
     package init(_ connection: Connection) {
         manager = Authentication1Proxy(
             connection,
@@ -17,7 +17,7 @@ import Sealing
         )
     }
 
-    /// Learns what Begin or Update said of a prompt.
+    /// Records the key and stage of a prompt from Begin or Update.
     package func learn(_ prompt: String, _ stage: String?, _ details: [String: Variant]) {
         if let key = details["passcode-key"]?.asBytes { passcodeKeys[prompt] = RecipientKey(key) }
         switch stage {
@@ -28,7 +28,7 @@ import Sealing
         }
     }
 
-    /// Submits a text as the stage of the prompt wants it, and waits for no answer.
+    /// Submits a text as the prompt's current stage requires, without waiting for a reply.
     package func type(_ text: String, into prompt: String) {
         guard passwordPrompts.contains(prompt) else {
             return manager.sendSubmitPasscode(prompt: prompt, sealed: sealed(text, for: prompt))
@@ -36,12 +36,11 @@ import Sealing
         onLoop { try? await self.submit(password: text, into: prompt) }
     }
 
-    /// Submits a text as the password of the login.
+    /// Submits a text as the login password.
     package func submit(passcode: String, into prompt: String) async throws(DBusError) {
         try await manager.submitPasscode(prompt: prompt, sealed: sealed(passcode, for: prompt))
     }
 
-    /// Submits a text as an item's own password.
     package func submit(password: String, into prompt: String) async throws(DBusError) {
         let connection = manager.connection
         let keychain = Keychain1Proxy(
@@ -58,7 +57,7 @@ import Sealing
         )
     }
 
-    /// Without a key the text is sealed to a fresh key, as by an agent that has read none.
+    /// Without a known key the text is sealed to a fresh key, which no process can open.
     private func sealed(_ text: String, for prompt: String) -> [UInt8] {
         let key = passcodeKeys[prompt] ?? RecipientKey(SealingKey().publicKey)
         return key?.seal(Array(text.utf8), for: .passcode, of: prompt) ?? []

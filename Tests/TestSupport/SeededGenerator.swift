@@ -1,20 +1,18 @@
 import Glibc
 
-/// SplitMix64: the same numbers again for the same seed.
+/// SplitMix64: equal seeds give equal numbers.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// The generator of one seed.
     public init(_ seed: UInt64) { state = seed }
 
-    /// The seed in `LOCALAUTH_SEED`, or a new one; printed.
+    /// Uses the seed in `LOCALAUTH_SEED` or a new seed, and prints it.
     public init() {
         let given = getenv("LOCALAUTH_SEED").flatMap { UInt64(String(cString: $0)) }
         state = given ?? UInt64.random(in: 0...UInt64.max)
         print("LOCALAUTH_SEED=\(state)")
     }
 
-    /// The next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -1,20 +1,18 @@
 package import DBus
 package import LocalAuthBus
 
-/// Plays one sensor object of the service: a fingerprint sensor that enrols in three stages.
+/// Imitates a sensor's object of the service: a fingerprint sensor with three enrolment stages.
 @BusActor package final class StandInSensor {
     package var name: String
-    /// What it says of itself.
     package var description = "A stand-in."
-    /// Why it can't be used; empty: it can.
+    /// The cause of the unavailability; empty if the sensor can be used.
     package var unavailability = ""
-    /// What it answers who asks for its templates; nil: the templates.
+    /// The error that the list of templates returns; nil for the templates.
     package var listError: DBusError?
-    /// What it has a person do, in its own words.
+    /// The sensor's own instructions for the user.
     package var instructions: [String: String] = [:]
-    /// What it knows: the labels by their ids.
     package private(set) var templates: [Template] = []
-    /// What it learned of them.
+    /// Updates that confirmed matches added.
     package var learned: [LearnedEntry] = []
 
     private let connection: Connection
@@ -27,7 +25,7 @@ package import LocalAuthBus
         connection.export(path, [Device1Interface(self)], managed: true)
     }
 
-    /// Goes away.
+    /// Removes the object from the bus.
     package func remove() { connection.unexport(path) }
 
     private func forget(_ ids: (Template) -> Bool) -> UInt32 {

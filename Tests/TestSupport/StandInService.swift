@@ -5,16 +5,16 @@ import LocalAuthBus
 import Sealing
 import SensorContract
 
-/// What an agent or a client did to the stand-in.
+/// An action of an agent or a client on the stand-in.
 package enum Happening: Hashable, Sendable {
     case registered(process: UInt32?, isFallback: Bool)
     case unregistered
     case canceled
     case fellBack
     case confirmed
-    /// A password of the login, opened.
+    /// An unsealed login password.
     case passcode([UInt8])
-    /// An item's password, opened.
+    /// An unsealed item password.
     case password([UInt8])
     /// A secret that is sealed to another key or prompt.
     case unopened
@@ -23,33 +23,30 @@ package enum Happening: Hashable, Sendable {
     case monitored
 }
 
-/// Plays the service: says what it is told to, remembers what it is asked.
+/// Imitates the service: gives scripted answers and records calls.
 @BusActor package final class StandInService {
-    /// The one right passcode.
+    /// The only correct password.
     package nonisolated static let passcode = "correct horse"
 
     package let connection: Connection
-    /// What `Interactive` says.
     package var isInteractive = false
-    /// Why nobody can be asked, where `isInteractive` is not set.
+    /// The cause why no prompt can be shown, if `isInteractive` is false.
     package var absence = (cause: "no-agent", message: "Nobody asks.", remedy: "localauthctl agent")
-    /// What `RegisterAgent` answers, when it isn't yes.
+    /// The error that `RegisterAgent` returns; nil to accept.
     package var registrationError: DBusError?
-    /// What `CanEvaluate` answers.
+    /// The refusal that `CanEvaluate` returns; nil for yes.
     package var refusal: (code: Int32, message: String)?
-    /// Whether it knows no prompt any more, and has told nobody.
+    /// Whether the service has silently forgotten all prompts.
     package var isForgetful = false
-    /// How often it has no room for `RegisterAgent` or `Diagnose`.
+    /// The number of calls of `RegisterAgent` or `Diagnose` that find no room.
     package var refusals = 0
-    /// What `Diagnose` answers.
     package var checks: [[String: Variant]] = []
-    /// What `CreateContext` answers; nil: an error.
+    /// The result of `CreateContext`; nil for an error.
     package var context: ObjectPath?
-    /// The options of the last `Evaluate`.
     package private(set) var options: [String: Variant] = [:]
-    /// The stage in which a prompt begins.
+    /// The stage in which prompts begin.
     package var stage = "passcode"
-    /// The error of SubmitPasscode and SubmitPassword; nil: they succeed.
+    /// The error of SubmitPasscode and SubmitPassword; nil for success.
     package var submitError: DBusError?
 
     private let happenings: AsyncStream<Happening>
@@ -69,22 +66,22 @@ package enum Happening: Hashable, Sendable {
         try connection.requestName(TestDaemon.name)
     }
 
-    /// Leaves the bus.
     package func leave() { connection.close() }
 
-    /// Plays a verifier that comes back with another key; the key as prompts are told.
+    /// Simulates a restart of the verifier with a new key, and returns the key in the form that
+    /// prompts receive.
     package func renewPasscodeKey() -> Variant {
         passcodeKey = SealingKey()
         return .bytes(passcodeKey.publicKey)
     }
 
-    /// Tells those who watch how an evaluation ended.
+    /// Sends the record of an evaluation to all monitors.
     package func tellEvaluated(_ record: [String: Variant]) {
         let signals = Authentication1Signals(connection, path: TestDaemon.root)
         for monitor in monitors { signals.evaluated(record: record, to: monitor) }
     }
 
-    /// What happened next, in order.
+    /// Waits for the next action, in order.
     package func next() async -> Happening? {
         for await happening in happenings { return happening }
         return nil
@@ -100,8 +97,9 @@ package enum Happening: Hashable, Sendable {
         return nil
     }
 
-    /// Begins a prompt at the agent that registered last.
-    /// - Returns: its handle.
+    /// Begins a prompt at the last registered agent.
+    ///
+    /// - Returns: The prompt's handle.
     package func begin(_ details: [String: Variant]) async throws -> String {
         guard let agent = agents.last(where: { !$0.peer.hasLeft }) else {
             throw DBusError("org.localauth.Error.NotInteractive", "Nobody can ask.")
@@ -114,12 +112,11 @@ package enum Happening: Hashable, Sendable {
         return handle
     }
 
-    /// Asks for an item's password.
     package func askPassword(_ handle: String) async throws {
         try await update(handle, "application-password-required")
     }
 
-    /// Tells the agent what happens.
+    /// Reports progress to the agent.
     package func update(
         _ handle: String,
         _ kind: String,
@@ -131,7 +128,7 @@ package enum Happening: Hashable, Sendable {
         try await proxy(agent).update(prompt: handle, kind: kind, detail: detail)
     }
 
-    /// Has the agent take a prompt down.
+    /// Ends a prompt at the agent.
     package func end(_ handle: String, _ outcome: String) async throws {
         guard let agent = agents.last, !agent.peer.hasLeft else { return }
         try await proxy(agent).end(prompt: handle, outcome: outcome)
@@ -141,7 +138,7 @@ package enum Happening: Hashable, Sendable {
         Agent1Proxy(connection, destination: agent.peer.name, path: agent.path)
     }
 
-    /// Asks for the passcode three times at most.
+    /// Asks for the password, at most three times.
     private func ask(
         _ policy: UInt32,
         _ reason: String

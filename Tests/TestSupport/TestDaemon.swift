@@ -3,41 +3,37 @@ public import DBus
 import Glibc
 public import LocalAuthBus
 
-/// The real daemon on a private bus, with settings and state of its own.
+/// The real daemon on a private bus, with its own settings and state.
 ///
-/// It ends with its bus.
+/// The daemon ends with its bus.
 @BusActor public final class TestDaemon {
-    /// The daemon's bus name, which is the name of its first interface as well.
+    /// The daemon's bus name, which is also the name of its first interface.
     public nonisolated static let name = "org.localauth.Authentication1"
-    /// The daemon's first object.
     public nonisolated static let root = ObjectPath(trusted: "/org/localauth/Authentication1")
-    /// The bus name of the simulated sensor.
     public nonisolated static let sensorName = "org.localauth.Sensor1.Simulated"
 
-    /// Where it runs.
     public nonisolated let bus: PrivateBus
-    /// The test's own connection.
     public let client: Connection
-    /// Its process; another one after each start.
+    /// The daemon's process; replaced at each start.
     public private(set) var process: ChildProcess
-    /// Its unique name; events come from there only.
+    /// The daemon's unique name, the only sender of its signals.
     public private(set) var owner = ""
     private let programs: String
     private let command: [String]
-    /// Where its system bus is; empty: where the test's is.
+    /// The variable for the system bus's address; empty to inherit the test's.
     private let systemBus: [String: String]
 
     /// Starts the daemon and waits until it is on the bus.
     ///
     /// - Parameters:
-    ///   - bus: Where it runs.
-    ///   - configuration: The text of its configuration file.
+    ///   - bus: The bus for the daemon.
+    ///   - configuration: The text of the configuration file.
     ///   - programs: The folder of the programs.
     ///   - launcher: Words before the program.
-    ///   - environment: Variables beside the test's own.
-    ///   - isSystemBus: Whether it takes this bus for the system's; descriptions of sensors are in
-    ///     the folder of the bus then.
-    /// - Throws: When it does not start.
+    ///   - environment: Variables added to the test's own.
+    ///   - isSystemBus: Whether the daemon treats this bus as the system bus; it then reads
+    ///     descriptions of sensors from the bus's folder.
+    /// - Throws: If the daemon does not start.
     public init(
         on bus: PrivateBus,
         configuration: String = "",
@@ -48,7 +44,7 @@ public import LocalAuthBus
     ) async throws {
         (self.bus, self.programs) = (bus, programs)
         client = try bus.connect()
-        // A daemon under test never depends on the settings of its machine.
+        // The daemon under test must not depend on the machine's settings.
         let file = bus.folder + "/localauth.conf"
         try TemporaryFolder.write(file, configuration.utf8, mode: 0o600)
         let options = ["--state-directory", bus.folder + "/state", "--config", file]
@@ -63,26 +59,26 @@ public import LocalAuthBus
 
     private func findOwner() async throws {
         owner = try await bus.waitForOwner(of: Self.name) ?? ""
-        // Its name comes before it is ready for signals, and what it answers comes after.
+        // The daemon takes its name before it subscribes to signals; a reply proves that it is
+        // ready.
         _ = try? await manager.version()
     }
 
-    /// Where it keeps its state.
     public nonisolated var state: String { bus.folder + "/state" }
 
-    /// Starts it again, with the state that is there.
+    /// Starts the daemon again with its existing state.
     public func start() async throws {
         process = try bus.run(command, environment: systemBus)
         try await findOwner()
     }
 
-    /// Kills it, and waits until its name is free.
+    /// Kills the daemon, and waits until its bus name is free.
     public func stop() async throws {
         await process.end()
         try await bus.waitForOwner(of: Self.name, false)
     }
 
-    /// Has it read another configuration, and waits until it has.
+    /// Replaces the configuration, and waits until the daemon has read it.
     public func reload(_ configuration: String) async throws {
         let told = "the configuration was read again"
         let count = process.errors.ranges(of: told).count
@@ -94,13 +90,14 @@ public import LocalAuthBus
         }
     }
 
-    // MARK: Others on its bus
+    // MARK: Other programs on the bus
 
-    /// Starts a simulated sensor, enrols a finger of this user, and waits until the daemon uses it.
+    /// Starts a simulated sensor, enrols a finger of this user, and waits until the daemon uses the
+    /// sensor.
     ///
-    /// - Parameter label: The finger's; nil: none is enrolled.
+    /// - Parameter label: The finger's label; nil to enrol no finger.
     /// - Returns: The sensor's process.
-    /// - Throws: When it does not start.
+    /// - Throws: If the sensor does not start.
     @discardableResult
     public func startSensor(enrolling label: String? = "right index") async throws -> ChildProcess {
         let program = try bus.start([programs + "/localauth-sensor-simulated"])
@@ -112,7 +109,6 @@ public import LocalAuthBus
         return program
     }
 
-    /// The simulated sensor.
     public var sensor: SimulatedSensor1Proxy {
         SimulatedSensor1Proxy(
             client,
@@ -121,27 +117,25 @@ public import LocalAuthBus
         )
     }
 
-    // MARK: Its objects
+    // MARK: Objects of the daemon
 
-    /// The daemon as the test's connection calls it.
+    /// A proxy of the daemon on the test's connection.
     public var manager: Authentication1Proxy { manager(client) }
 
-    /// The daemon as another connection calls it.
+    /// A proxy of the daemon on another connection.
     public func manager(_ connection: Connection) -> Authentication1Proxy {
         Authentication1Proxy(connection, destination: owner, path: Self.root)
     }
 
-    /// The object of a sensor.
     public func device(_ name: String, on connection: Connection? = nil) -> Device1Proxy {
         Device1Proxy(connection ?? client, destination: owner, path: Self.devicePath(name))
     }
 
-    /// The path of a sensor's object.
     public nonisolated static func devicePath(_ name: String) -> ObjectPath {
         ObjectPath(unchecked: root.rawValue + "/sensor/" + name)
     }
 
-    /// The keychain as a connection calls it.
+    /// A proxy of the keychain on a connection.
     public func keychain(on connection: Connection? = nil) -> Keychain1Proxy {
         Keychain1Proxy(
             connection ?? client,
@@ -152,7 +146,7 @@ public import LocalAuthBus
 }
 
 extension PrivateBus {
-    /// Starts the real verifier, which asks PAM whether the passcode is ``PAMService/passcode``.
+    /// Starts the real verifier, which checks passwords with PAM against ``PAMService/passcode``.
     @BusActor @discardableResult
     public func startVerifier(environment: [String: String] = [:]) async throws -> ChildProcess {
         let program = try runVerifier(environment: environment)
@@ -160,7 +154,7 @@ extension PrivateBus {
         return program
     }
 
-    /// The same without the wait.
+    /// Starts the real verifier without waiting for its name.
     @BusActor
     public func runVerifier(environment: [String: String] = [:]) throws -> ChildProcess {
         try PAMService.install(in: folder)

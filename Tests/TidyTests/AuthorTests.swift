@@ -1,21 +1,21 @@
 import Foundation
 import Testing
 
-/// Nothing of ours uses more than somebody has who writes a sensor or a prompt.
-@Suite("Sensors and prompts of ours") struct AuthorTests {
-    /// What each stands on beside the libraries that localauth-dev has.
+/// Checks that the project's own sensors and prompts use no more than other authors can.
+@Suite("Sensors and prompts of the project") struct AuthorTests {
+    /// Each program's additional dependencies, beside the libraries of localauth-dev.
     ///
-    /// It is their own hardware and windows, which an author brings along.
+    /// Authors bring their own hardware and window code.
     private static let programs: [String: Set<String>] = [
         "localauth-sensor-simulated": [],
         "localauth-sensor-fingerprint": ["Fingerprint", "Linux"],
         "localauth-sensor-face": ["CameraDevice", "FaceSensor", "Linux"],
         "localauth-sensor-fido2": ["Linux", "SecurityKey"],
-        // C that Swift has no words for, and the texts of this project's windows.
+        // C code that Swift cannot express, and the texts of the project's windows.
         "localauth-agent": ["CAdwaita", "CLinux", "Localization", "Windows"],
     ]
 
-    /// The libraries that localauth-dev has.
+    /// The libraries in localauth-dev.
     private static func libraries(_ files: [SourceFile]) throws -> Set<String> {
         let script = try #require(files.first { $0.path == "scripts/client-package" })
         let text = script.lines.joined(separator: "\n")
@@ -23,7 +23,7 @@ import Testing
         return Set(list.matches(of: /"([A-Za-z]+)"/).map { String($0.output.1) })
     }
 
-    @Test("They stand on the libraries for authors, and on hardware of their own")
+    @Test("Sensors and prompts use the libraries for authors and their own hardware code")
     func dependencies() throws {
         let files = try Project.files()
         let libraries = try Self.libraries(files)
@@ -40,7 +40,7 @@ import Testing
         )
     }
 
-    @Test("The compiler keeps the simulated sensor from what is internal to the package")
+    @Test("The compiler keeps package-internal code from the simulated sensor")
     func sensors() throws {
         let files = try Project.files()
         let manifest = try #require(files.first { $0.path == "Package.swift" })
@@ -54,7 +54,7 @@ import Testing
         #expect(target.hasSuffix("packageAccess: false"))
     }
 
-    @Test("The prompt in a window uses nothing that is internal to the libraries")
+    @Test("The window prompt uses no package-internal code of the libraries")
     func prompt() throws {
         let files = try Project.files().filter { !$0.isGenerated }
         let libraries = try Self.libraries(files)

@@ -1,4 +1,4 @@
-/// Who may use whom: arrows only point down.
+/// The layers of the targets; dependencies only point down.
 enum Layers {
     enum Layer: Int {
         case pure
@@ -27,10 +27,10 @@ enum Layers {
         ],
     ]
 
-    /// Parts of the system that a target may use.
+    /// System modules that a target may import.
     ///
-    /// Foundation is for Apple's interfaces alone, which are made of it. swift-crypto decrypts to
-    /// `Data`, and Sealing wipes that.
+    /// Foundation is for Apple's interfaces, which consist of its types. swift-crypto decrypts to
+    /// `Data`, which Sealing wipes.
     static func system(for target: String) -> Set<String> {
         if ["CryptoKit", "LocalAuthentication", "Security"].contains(target) {
             return ["Dispatch", "Foundation", "Glibc", "Synchronization"]
@@ -44,19 +44,18 @@ enum Layers {
         targets.first { $0.value.contains(target) }?.key
     }
 
-    /// Whether a target may depend on another target or product.
     static func allows(_ target: String, _ dependency: String) -> Bool {
         guard let upper = layer(of: target) else { return false }
-        // Products of other packages, each for its own job.
+        // Products of other packages, each for a single purpose.
         if dependency == "Crypto" {
             return ["AuthStore", "CryptoKit", "FaceSensor", "KeychainStore", "Sealing", "Security"]
                 .contains(target)
         }
         if dependency == "CryptoExtras" { return ["KeychainStore", "Security"].contains(target) }
         if dependency == "ArgumentParser" { return upper == .program }
-        // Apple's LocalAuthentication brings Security along.
+        // Apple's LocalAuthentication includes Security.
         if target == "LocalAuthentication", dependency == "Security" { return true }
-        // CryptoKit's keys are Security's, and their prompts LocalAuthentication's.
+        // CryptoKit's keys are Security's keys, and their prompts are LocalAuthentication's.
         let isOfApple = ["LocalAuthentication", "Security"].contains(dependency)
         if target == "CryptoKit", isOfApple { return true }
         guard let lower = layer(of: dependency) else { return false }
@@ -69,7 +68,7 @@ enum Layers {
     }
 }
 
-/// What `Package.swift` says of the targets below `Sources`.
+/// The targets of `Package.swift`, with their dependencies.
 struct Manifest {
     struct Dependency {
         let name: String
@@ -81,27 +80,26 @@ struct Manifest {
         let line: Int
         let dependencies: [Dependency]
         let isProgram: Bool
-        /// The folder of its sources.
         let path: String
 
-        /// Whether its sources lie among tests or benchmarks, or are an example that tests start.
+        /// Whether the target is for tests: below tests or benchmarks, or an example that tests
+        /// start.
         var isForTests: Bool {
             ["Tests/", "Benchmarks/", "examples/"].contains { path.hasPrefix($0) }
         }
     }
 
     let path: String
-    /// All targets.
     private let all: [Target]
 
-    /// The targets of the product; tests may have what they need.
+    /// The targets of the product; targets for tests may depend on any target.
     var targets: [Target] { all.filter { !$0.isForTests } }
 
     private static let kinds: Set = [
         ".target", ".executableTarget", ".systemLibrary", ".testTarget",
     ]
 
-    /// Reads the calls that declare a target.
+    /// Parses the calls that declare a target.
     init(_ file: SourceFile) {
         path = file.path
         var all: [Target] = []
@@ -113,7 +111,7 @@ struct Manifest {
         self.all = all
     }
 
-    /// Targets nobody placed, and arrows that point up.
+    /// Targets without a layer, and dependencies that point up.
     var offences: [Offence] {
         targets.flatMap { target in
             if Layers.layer(of: target.name) == nil {
@@ -138,8 +136,8 @@ struct Manifest {
 
     /// Declared dependencies that no file of the target imports.
     ///
-    /// Tests declare the programs that they start as processes, so that these are built before; and
-    /// targets in C include headers.
+    /// Programs are exempt, because tests declare the programs that they start, to have them built
+    /// first. C targets include headers instead.
     func unusedDependencies(in files: [SourceFile]) -> [Offence] {
         let programs = Set(all.filter(\.isProgram).map(\.name))
         var imported: [String: Set<String>] = [:]
@@ -163,12 +161,12 @@ struct Manifest {
         }
     }
 
-    /// The target whose folder a file is in: the deepest one.
+    /// The target with the deepest folder that contains a file.
     private func target(of file: SourceFile) -> Target? {
         all.filter { file.path.hasPrefix($0.path + "/") }.max { $0.path.count < $1.path.count }
     }
 
-    /// Imports that aren't declared, or are not for this layer.
+    /// Imports that are undeclared, or forbidden for the target's layer.
     func importOffences(in file: SourceFile) -> [Offence] {
         guard let name = file.target else { return [] }
         let declared = targets.first { $0.name == name }?.dependencies.map(\.name) ?? []
@@ -183,7 +181,7 @@ struct Manifest {
             }
     }
 
-    /// The module of an import line; nil for another line.
+    /// The module of an import line; nil for any other line.
     static func module(of line: String) -> String? {
         let words = line.split { $0 == " " || $0 == "." || $0 == ";" }
         guard let index = words.firstIndex(of: "import"),
@@ -202,7 +200,7 @@ struct Manifest {
         "typealias", "struct", "class", "enum", "protocol", "let", "var", "func",
     ]
 
-    /// The strings and the words of the file, one after another.
+    /// An iterator over the strings and words of a file.
     private struct Words {
         private var words: ArraySlice<(text: String, line: Int)>
 
@@ -240,8 +238,10 @@ struct Manifest {
 
         mutating func next() -> (text: String, line: Int)? { words.popFirst() }
 
-        /// Reads up to the end of the call: its first string is the name, those between the
-        /// brackets of `dependencies:` are the dependencies (of a product only its name).
+        /// Parses up to the end of the call.
+        ///
+        /// The first string is the name, and the strings in the brackets of `dependencies:` are the
+        /// dependencies. For a product only its name counts.
         mutating func target(kind: String, line: Int) -> Target {
             var name = ""
             var dependencies: [Dependency] = []

@@ -1,4 +1,4 @@
-/// How long lines, functions and files may be.
+/// Limits on lines, functions and files.
 enum LayoutRules {
     static let columns = Rule(name: "At most 100 columns") { file in
         guard file.path.hasSuffix(".swift") else { return [] }
@@ -26,7 +26,7 @@ enum LayoutRules {
             }
     }
 
-    /// The first and the last line of everything that runs: functions, initialisers, accessors.
+    /// The first and last line of each function, initialiser and accessor.
     static func bodies(in file: SourceFile) -> [(first: Int, last: Int)] {
         let tokens = file.code.enumerated()
             .flatMap { index, line in
@@ -53,12 +53,12 @@ enum LayoutRules {
     }
 
     private static let starters: Set<String> = ["func", "init", "deinit", "subscript", "var"]
-    /// What can only come after a declaration without a body.
+    /// Tokens that end a declaration without a body.
     private static let enders = starters.union([
         "let", "case", "struct", "class", "enum", "protocol", "extension", "actor", "}",
     ])
 
-    /// Where the braces begin; nil for a declaration without any.
+    /// The index of the opening brace; nil for a declaration without a body.
     private static func bodyStart(
         after start: Int,
         in tokens: [(text: String, line: Int)]
@@ -70,7 +70,7 @@ enum LayoutRules {
             let text = tokens[index].text
             if text == "(" || text == "[" { depth += 1 }
             if text == ")" || text == "]" { depth -= 1 }
-            // A name may be anything, `==` or `init` too.
+            // A name may be any token, including `==` and `init`.
             if seesName && depth == 0 { continue }
             seesName = false
             guard depth == 0 else { continue }

@@ -2,21 +2,21 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the pages say about the project's files is true.
+/// Checks that the pages describe the project's files correctly.
 struct PageTests {
-    @Test("The drawing of the targets in ARCHITECTURE is what make graph draws")
+    @Test("ARCHITECTURE has the graph that make graph draws")
     func drawing() async throws {
         let said = try await Self.check("scripts/graph")
         #expect(said.status == 0, "\(said.text)")
     }
 
-    @Test("Each planted fault is found once in its file")
+    @Test("Each planted fault's text is found once in its file")
     func mutants() async throws {
         let said = try await Self.check("scripts/mutants")
         #expect(said.status == 0, "\(said.text)")
     }
 
-    @Test("The generated sources are those of dbus/*.xml; if not, run make generate")
+    @Test("The generated sources match dbus/*.xml; if not, run make generate")
     func generated() async throws {
         let folder = Project.root.appending(path: "dbus")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -32,7 +32,7 @@ struct PageTests {
         #expect(said.status == 0, "\(said.text)")
     }
 
-    @Test("The tables for authors say what the sources say")
+    @Test("The tables for authors match the sources")
     func tables() async throws {
         let said = try await Self.check("scripts/reference")
         #expect(said.status == 0, "\(said.text)")
@@ -73,7 +73,7 @@ struct PageTests {
         return (ended.status, ended.output)
     }
 
-    @Test("Links of the pages lead to files of the project")
+    @Test("Links on the pages lead to files of the project")
     func links() throws {
         let pages = try Project.files().filter { $0.path.hasSuffix(".md") }
         #expect(pages.contains { $0.path == "docs/clients/swift.md" })
@@ -84,7 +84,7 @@ struct PageTests {
         }
     }
 
-    @Test("Sources that ARCHITECTURE and CONTRIBUTING name are there")
+    @Test("Sources that ARCHITECTURE and CONTRIBUTING name exist")
     func sources() throws {
         let files = try Project.files()
         let pages = files.filter { ["ARCHITECTURE.md", "CONTRIBUTING.md"].contains($0.path) }

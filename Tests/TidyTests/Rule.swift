@@ -1,13 +1,13 @@
 import Testing
 
-/// One rule of the house, for one file at a time.
+/// A rule that checks a file at a time.
 struct Rule: CustomTestStringConvertible, Sendable {
     let name: String
     let offences: @Sendable (SourceFile) -> [Offence]
 
     var testDescription: String { name }
 
-    /// Offences line by line: the check gets a line of code and says what is wrong with it.
+    /// Creates a rule from a check that gets a line of code and returns the fault in it.
     static func code(
         _ name: String,
         in folder: String? = nil,

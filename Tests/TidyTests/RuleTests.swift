@@ -1,17 +1,17 @@
 import Testing
 
-/// Each rule finds the offender that is planted for it, and leaves the innocent alone.
+/// Checks that each rule finds its planted offence, and passes correct code.
 struct RuleTests {
     struct Planted: CustomTestStringConvertible, Sendable {
         let rule: Rule
         var path = "Sources/Engine/File.swift"
         let text: String
-        /// The lines it should find.
+        /// The lines that the rule must report.
         let lines: [Int]
         var testDescription: String { "\(rule.name): \(text.prefix(60))" }
     }
 
-    @Test("A rule finds what is planted, with its line", arguments: layout + wording + places)
+    @Test("A rule finds the planted offence and its line", arguments: layout + wording + places)
     func planted(_ planted: Planted) {
         let file = SourceFile(path: planted.path, text: planted.text)
         let found = planted.rule.offences(file)
@@ -21,7 +21,7 @@ struct RuleTests {
         }
     }
 
-    @Test("Every rule has a planted offender")
+    @Test("Every rule has a planted offence")
     func complete() {
         let offenders = (Self.layout + Self.wording + Self.places).filter { !$0.lines.isEmpty }
         let planted = Set(offenders.map(\.rule.name))
@@ -186,7 +186,7 @@ struct RuleTests {
     ]
 }
 
-/// The arrows between targets.
+/// Tests of the rules for dependencies between targets.
 struct ImportRuleTests {
     private static let text = """
         let package = Package(
@@ -214,7 +214,7 @@ struct ImportRuleTests {
         """
     private let manifest = Manifest(SourceFile(path: "Package.swift", text: text))
 
-    @Test("The manifest is read with its targets and their dependencies")
+    @Test("The manifest is read with all targets and dependencies")
     func read() {
         let expected = [
             "AuthEngine": ["DBus"], "CSQLite": [],
@@ -226,7 +226,7 @@ struct ImportRuleTests {
         #expect(Dictionary(found) { first, _ in first } == expected)
     }
 
-    @Test("Arrows that point up or aside, and targets without a layer, are found")
+    @Test("Dependencies that point up or sideways, and targets without a layer, are found")
     func arrows() {
         #expect(
             manifest.offences.map(\.description) == [
@@ -240,7 +240,7 @@ struct ImportRuleTests {
         )
     }
 
-    @Test("A dependency that no file imports is found, a program that a test starts is none")
+    @Test("An unimported dependency is found; a program that a test starts is not reported")
     func unused() {
         let manifest = Manifest(
             SourceFile(
@@ -278,7 +278,7 @@ struct ImportRuleTests {
             .map(\.description)
     }
 
-    @Test("Pure targets import nothing but each other")
+    @Test("Pure targets import only each other")
     func pure() {
         #expect(
             offences(
@@ -292,7 +292,7 @@ struct ImportRuleTests {
         #expect(offences("AuthEngine", "import DBus").count == 1)
     }
 
-    @Test("Others import what is declared for them, and the system's C library")
+    @Test("Other targets import declared dependencies and the system's C library")
     func declared() {
         #expect(
             offences("AuthStore", "import AuthEngine\nimport Crypto\nimport Glibc\nimport CSQLite")
@@ -308,7 +308,7 @@ struct ImportRuleTests {
         #expect(offences("Unknown", "import DBus").count == 1)
     }
 
-    @Test("Tests import what they like, and strings are no imports")
+    @Test("Tests may import any module, and strings are no imports")
     func tests() {
         let file = SourceFile(path: "Tests/ATests/A.swift", text: "import Foundation")
         #expect(manifest.importOffences(in: file).isEmpty)

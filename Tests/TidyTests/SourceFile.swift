@@ -1,24 +1,22 @@
 import Foundation
 
-/// A breach of a rule, where it is.
+/// A breach of a rule, with its place.
 struct Offence: Hashable, CustomStringConvertible {
     let path: String
-    /// Counted from 1.
     let line: Int
     let message: String
 
     var description: String { "\(path):\(line): \(message)" }
 }
 
-/// A file of the project, cut into what the compiler reads and what people read.
+/// A file of the project, split into code and comments.
 struct SourceFile: Sendable {
-    /// Relative to the top of the project.
+    /// Relative to the project's root.
     let path: String
-    /// The lines as they are.
     let lines: [String]
-    /// The lines without comments and without the contents of strings; empty for other languages.
+    /// The lines without comments and string contents; empty for other languages than Swift.
     let code: [String]
-    /// The lines with nothing but comments; empty for other languages.
+    /// The comments of each line; empty for other languages than Swift.
     let comments: [String]
 
     init(path: String, text: String) {
@@ -35,10 +33,9 @@ struct SourceFile: Sendable {
         }
     }
 
-    /// The elements of the path.
     var folders: [Substring] { path.split(separator: "/") }
 
-    /// The target of the source, by the folders below `Sources`; nil for tests and the rest.
+    /// The target of a file below `Sources`, from its folders; nil for any other file.
     var target: String? {
         guard folders.first == "Sources", folders.count > 2 else { return nil }
         switch folders[1] {
@@ -49,7 +46,6 @@ struct SourceFile: Sendable {
         }
     }
 
-    /// Whether a program wrote it.
     var isGenerated: Bool { folders.contains("Generated") }
 
     func offence(_ index: Int, _ message: String) -> Offence {
@@ -58,24 +54,24 @@ struct SourceFile: Sendable {
 
     private static func lines(of bytes: [UInt8]) -> [String] {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        // What follows the last line end is no line.
+        // Ignore the empty piece after the last line end.
         if lines.last?.isEmpty == true { lines.removeLast() }
         return lines.map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
-/// Tells code, comments and strings of Swift apart; everything keeps its place.
+/// Separates code, comments and strings of Swift, and keeps their positions.
 struct Lexer {
     private enum Mode: Equatable {
-        /// Code, with so many open parentheses.
+        /// Code, with the depth of open parentheses.
         case code(Int)
         case lineComment
         case blockComment
-        /// A string with so many `#` and so many `"`; a regex is one with `/`.
+        /// A string with its number of `#` and of quotes; a regex has `/` as its quote.
         case string(hashes: Int, quotes: Int, quote: UInt8)
     }
 
-    /// What a comment or a string begins with.
+    /// The first bytes of comments and strings.
     private static let beginnings = Set("/#\"".utf8)
 
     private let text: [UInt8]
@@ -121,7 +117,7 @@ struct Lexer {
             if byte == UInt8(ascii: "(") {
                 modes[modes.count - 1] = .code(depth + 1)
             } else if byte == UInt8(ascii: ")") {
-                // The end of an interpolation, or of something inside.
+                // The parenthesis ends the interpolation, or a pair inside it.
                 if depth == 0 && modes.count > 1 {
                     modes.removeLast()
                 } else {
@@ -149,7 +145,7 @@ struct Lexer {
     }
 
     private mutating func takeString(hashes: Int, quotes: Int, quote: UInt8) {
-        // Most of a string is neither its end nor an escape.
+        // Fast path: most bytes of a string neither end nor escape it.
         let byte = text[index]
         guard byte == quote || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\n") else {
             index += 1
@@ -168,7 +164,7 @@ struct Lexer {
             modes.removeLast()
             index += quotes + hashes
         } else {
-            // A string of one line that doesn't end would not compile; go on with code.
+            // An unterminated single-line string does not compile; continue with code.
             if quotes == 1 && sees("\n") { modes.removeLast() }
             index += 1
         }
@@ -203,12 +199,11 @@ struct Lexer {
     }
 }
 
-/// The project that this file is part of.
 enum Project {
     static let root = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// What people write: no build products, nothing hidden.
+    /// All hand-written files: no build products and no hidden files.
     static func files() throws -> [SourceFile] {
         var files: [SourceFile] = []
         let top = try FileManager.default.contentsOfDirectory(atPath: root.path)
@@ -229,7 +224,7 @@ enum Project {
                 .filter { !$0.hasPrefix(".") }
                 .flatMap { try load(path + "/" + $0) }
         }
-        // Pictures and other data are no text.
+        // Skip pictures and other binary data.
         guard let text = String(bytes: try Data(contentsOf: url), encoding: .utf8) else {
             return []
         }

@@ -1,6 +1,6 @@
 import Testing
 
-/// The rules of the house, on the project itself.
+/// Applies the project's rules to its own files.
 struct TidyTests {
     static let rules = [
         LayoutRules.columns, LayoutRules.fileLength,
@@ -9,7 +9,7 @@ struct TidyTests {
         WordRules.machinePaths, WordRules.unsafe,
     ]
 
-    /// Read once: there are many files.
+    /// Read once, because there are many files.
     private static let files = Result { try Project.files() }
 
     @Test("The project is found, with sources, tests and a manifest")
@@ -26,7 +26,7 @@ struct TidyTests {
         report(try Self.files.get().flatMap(rule.offences))
     }
 
-    @Test("Targets depend on what is below them")
+    @Test("Targets depend only on lower layers")
     func dependencies() throws {
         let manifest = try manifest()
         #expect(manifest.targets.count > 10)
@@ -39,7 +39,7 @@ struct TidyTests {
         report(try Self.files.get().flatMap(manifest.importOffences))
     }
 
-    @Test("Targets declare no dependency that they don't import")
+    @Test("Targets declare no unused dependency")
     func unusedDependencies() throws {
         report(try manifest().unusedDependencies(in: Self.files.get()))
     }

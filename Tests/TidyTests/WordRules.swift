@@ -1,4 +1,4 @@
-/// Words and constructs that have no place here.
+/// Rules about words and constructs.
 enum WordRules {
     static let notes = Rule(name: "No notes about work that is left") { file in
         let notes: Set<Substring> = ["TODO", "FIXME", "XXX", "HACK"]
@@ -15,7 +15,7 @@ enum WordRules {
     static let names = Rule.code("Names of types are the words of the field") { line in
         let words = words(of: line)
         for (keyword, name) in zip(words, words.dropFirst()) where declarers.contains(keyword) {
-            // ObjectManager is the name that the bus gives its interface.
+            // ObjectManager is the bus's own name for its interface.
             let plain = name.replacing("ObjectManager", with: "")
             if let empty = ["Manager", "Helper", "Util", "Utils", "Utility", "Handler", "Impl"]
                 .first(where: { holds(plain, word: $0) })
@@ -40,12 +40,13 @@ enum WordRules {
 
     static let tasks = Rule(name: "A task of a service runs on the loop's thread from its start") {
         file in
-        // The app decides where tasks of its client run.
+        // The app decides on the executor of its client's tasks.
         let isService =
             file.path.hasPrefix("Sources/")
             && !file.path.hasPrefix("Sources/Clients/LocalAuthentication/")
         guard isService else { return [] }
-        // Others begin on libdispatch's threads, whose priority the units' filter lets nobody set.
+        // Other tasks start on libdispatch's threads, and the units' system call filter forbids
+        // setting thread priorities.
         let starts = ["Task {", "Task.detached", "async let", "withTaskGroup("]
         return file.code.enumerated()
             .flatMap { index, line in
@@ -57,7 +58,7 @@ enum WordRules {
     static let texts = Rule(name: "What people read is in a catalogue") { file in
         let speakers = ["AgentKit", "localauth-agent", "localauth-settings", "localauthctl"]
         guard speakers.contains(file.target ?? "") else { return [] }
-        // Words that are handed over as they stand, first or behind what stands before them.
+        // Literals passed untranslated, either first or after other literals.
         let handed =
             #/(?:(?:print|tell|setName)\(|\.text =)\s*(?:"[^"]*"[\s+]*)*"[^"]*[a-z]{2}[,:]? \w\w/#
         let text = file.lines.joined(separator: "\n")
@@ -70,7 +71,7 @@ enum WordRules {
     }
 
     static let machinePaths = Rule(name: "No paths of somebody's machine") { file in
-        // Put together, or this file would be the first offender.
+        // Join the parts, so that this file is no offender itself.
         let paths = ["work/", "root/", "Users/", "tmp/spec", "tmp/pkg"].map { "/" + $0 }
         return file.lines.enumerated()
             .flatMap { index, line in
@@ -96,7 +97,7 @@ enum WordRules {
     private static let declarers: Set<Substring> = [
         "class", "struct", "enum", "actor", "protocol", "typealias",
     ]
-    // A file that talks to a C library is the edge itself.
+    // A file that uses a C library is an edge.
     private static let libraries: Set<String> = [
         "CLinux", "CSystemd", "CSQLite", "CPAM", "CAdwaita", "CFace", "CFido2", "CPipeWire",
         "CV4L2",
@@ -107,7 +108,7 @@ enum WordRules {
             || words(of: line).contains { $0.hasPrefix("Unsafe") && $0.hasSuffix("Pointer") }
     }
 
-    /// Whether a name in camel case has this word.
+    /// Whether a camel-case name contains this word.
     private static func holds(_ name: some StringProtocol, word: String) -> Bool {
         name.ranges(of: word)
             .contains { range in
@@ -115,7 +116,7 @@ enum WordRules {
             }
     }
 
-    /// Whether a path stands here from its root: `/a/work/` is another one.
+    /// Whether an absolute path starts here; `/a/work/` does not count as `/work/`.
     private static func begins(_ path: String, in line: String) -> Bool {
         line.ranges(of: path)
             .contains { range in
