@@ -1,7 +1,7 @@
-"""An agent of the session that shows nothing: it says yes to every prompt, and "Ready" once it serves.
+"""A prompt agent without a window: accepts every prompt, and prints "Ready" after registering.
 
-Runs as a unit of a user's own service manager, as a desktop's agent does. When the service is started
-again, it registers again; "Ready" once more, or why not.
+Runs as a unit of a user's service manager, like a desktop's agent. After a restart of the service it registers
+again, and prints "Ready" or exits with the error.
 """
 import ctypes
 import sys

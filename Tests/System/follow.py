@@ -1,11 +1,11 @@
-"""Follows a page literally: types each command that it shows, and compares what comes.
+"""Follows a page literally: types each of its commands, and compares the output.
 
     python3 follow.py PAGE
 
-Runs as root in the booted system. The commands are in blocks that begin with ```console. A line that
-begins with `# ` is typed by root, `$ ` by alice in a local session, `ssh$ ` by alice over ssh; what
-follows is the answer. There, a … stands for anything in a line, and a line that is a … for any lines.
-Where the answer says "Enter your password", alice's is typed.
+Runs as root in the booted system. The commands are in blocks that begin with ```console. Root types lines that
+begin with `# `, alice types `$ ` in a local session and `ssh$ ` over ssh. The lines below a command are its expected
+output. There, a … matches any text in a line, and a line with only a … matches any lines. Where the output contains
+"Enter your password", alice's password is typed.
 """
 import os
 import pty
@@ -24,14 +24,14 @@ SHELLS = {
     "ssh$ ": ["ssh", "-tt", "alice@127.0.0.1"],
 }
 PROMPT = re.compile(r"<<(\d+)>>$")
-# What the prompt of a terminal has in its last line while it waits.
+# The last line of a terminal that waits for a password.
 QUESTION = re.compile(r"(?m)^.*[Pp]assword.*: ?$")
 ASKS = "Enter your password"
 PASSWORD = "alice"
 
 
 class Shell:
-    """A shell on a terminal of its own."""
+    """A shell on a new terminal."""
 
     def __init__(self, words):
         pid, self.terminal = pty.fork()
@@ -47,7 +47,7 @@ class Shell:
         os.write(self.terminal, line.encode() + b"\n")
 
     def read(self, answers):
-        """What comes up to the next prompt; each question takes the next answer."""
+        """Returns the output up to the next prompt; each password question takes the next answer."""
         data, answered = b"", 0
         end = time.monotonic() + PATIENCE
         while True:
@@ -60,7 +60,7 @@ class Shell:
                 return PROMPT.sub("", text)
             question = QUESTION.search(text, answered)
             if question and question.end() == len(text):
-                # A question that is drawn again, below its cause, has its answer.
+                # A question drawn anew below its cause has been answered already.
                 if answers:
                     self.type(answers.pop(0))
                 elif not answered:
@@ -69,14 +69,14 @@ class Shell:
 
 
 def plain(data):
-    """The text without what moves the cursor; a line that was written over is what stands there."""
+    """Removes escape sequences, and keeps only the final text of overwritten lines."""
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\a]*\a", "", data.decode(errors="replace"))
     text = re.sub(r"\r+\n", "\n", text)
     return "\n".join(line.split("\r")[-1] for line in text.split("\n"))
 
 
 def steps(page):
-    """The commands: number of the line, whose, what is typed, what comes."""
+    """Returns each command as line number, shell, typed lines and expected output."""
     found, inside = [], False
     for number, line in enumerate(page.split("\n"), 1):
         if line.startswith("```"):

@@ -1,10 +1,11 @@
-"""What GDM's session worker does, as far as PAM, the login manager and the lock screen see it: root
-opens the session of a user on the seat, stays in it, and starts a worker for each question of the
-lock screen, which therefore is root in that session, too.
+"""Imitates GDM's session worker, as PAM, the login manager and the lock screen see it.
 
-    gdm.py USER COMMANDS [HOST]    each line of COMMANDS, a pipe, is run as a worker
+Root opens the session of a user on the seat and stays in it. For each question of the lock screen it starts a worker,
+which therefore is root in that session, too.
 
-With HOST the session comes from there instead. What a worker says goes to COMMANDS.out, its status then to COMMANDS.status.
+    gdm.py USER COMMANDS [HOST]    runs each line of the pipe COMMANDS in a worker
+
+With HOST the session comes from that host. A worker's output goes to COMMANDS.out, then its status to COMMANDS.status.
 """
 
 import ctypes
@@ -28,7 +29,7 @@ def check(result):
         sys.exit(f"PAM says {result}")
 
 
-# Nobody is there to answer: PAM_CONV_ERR.
+# No user is there to answer: PAM_CONV_ERR.
 conversation = Conversation(CONVERSE(lambda *_: 19), None)
 handle = ctypes.c_void_p()
 check(

@@ -1,5 +1,5 @@
-"""A client with one context: each line that it reads is an evaluation by biometry, and it writes how
-that ended: `granted`, and by what, or the name of the error."""
+"""A client with a single context: evaluates by biometry for each line of input, and prints `granted` with the
+mechanism, or the name of the error."""
 import ctypes
 import sys
 
@@ -14,7 +14,7 @@ class Error(ctypes.Structure):
 
 
 def call(path, interface, member, signature, *values):
-    """The answer; exits the evaluation with the name of the error."""
+    """Returns the reply; raises ValueError with the name of an error."""
     message, answer, error = ctypes.c_void_p(), ctypes.c_void_p(), Error()
     systemd.sd_bus_message_new_method_call(
         bus, ctypes.byref(message), SERVICE, path, interface, member
@@ -27,7 +27,7 @@ def call(path, interface, member, signature, *values):
 
 
 def mechanism(answer):
-    """What `mechanism` is in a dictionary of answers."""
+    """Returns the value of `mechanism` in a result."""
     key, word = ctypes.c_char_p(), ctypes.c_char_p()
     systemd.sd_bus_message_enter_container(answer, ctypes.c_char(b"a"), b"{sv}")
     while systemd.sd_bus_message_enter_container(answer, ctypes.c_char(b"e"), b"sv") > 0:

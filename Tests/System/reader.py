@@ -1,7 +1,7 @@
-"""A program that does nothing but read: no service can answer earlier than it does.
+"""A program that only reads, as a baseline: no service can answer earlier.
 
-It takes the service's name on the system bus, reads all that comes, a megabyte at a time, and
-answers a call of a member "Honest" alone. Of each it says behind how many bytes it came.
+Takes the service's name on the system bus, reads all input a megabyte at a time, and answers only calls of a member
+"Honest". For each of these it prints the number of bytes before it.
 """
 
 import os
