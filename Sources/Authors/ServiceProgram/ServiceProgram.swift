@@ -60,8 +60,8 @@ public struct ServiceProgram: Sendable {
 
     /// Raises the soft descriptor limit of 1024, which exists for programs that call select(2).
     ///
-    /// The cap covers more connections than a bus allows: PAM's helpers close every descriptor up
-    /// to the limit.
+    /// The cap exceeds what a bus can fill. A higher limit would slow down PAM's helpers, which close
+    /// every descriptor up to the limit.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
