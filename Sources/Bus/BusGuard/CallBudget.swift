@@ -3,14 +3,16 @@ package import DBus
 /// A share of the calls that a connection may have unanswered.
 package struct CallLane: Hashable, Sendable {
     package let name: String
-    /// How many of its calls may be unanswered at the same time.
+    /// The most calls of the lane that may be unanswered at a time.
     package let capacity: Int
-    /// Of these, those made for one user.
+    /// The most of these calls that one user may have unanswered.
     package let perUser: Int
-    /// How many calls for one user may wait for their turn; one more is refused.
+    /// The most calls of one user that may wait for a place.
     package let waiting: Int
 
-    /// A lane; without `waiting` whatever finds no place is refused.
+    /// Creates a lane.
+    ///
+    /// Without `waiting`, a call that finds no place is refused.
     package init(_ name: String, capacity: Int, perUser: Int, waiting: Int = 0) {
         self.name = name
         self.capacity = capacity
@@ -19,35 +21,38 @@ package struct CallLane: Hashable, Sendable {
     }
 }
 
-/// Keeps a connection's unanswered calls below what its bus allows, and shares them out fairly.
+/// Keeps a connection's unanswered calls below the bus's limit, and shares them out fairly.
 ///
-/// dbus-daemon refuses the 129th unanswered call of a connection, whoever it is made for. So each
-/// call has a lane, lanes don't take places from each other, and in a lane the users that wait take
+/// dbus-daemon refuses the 129th unanswered call of a connection, for whichever user it is made.
+/// Each call therefore belongs to a lane with places of its own. Within a lane, waiting users take
 /// turns.
 @BusActor
 package final class CallBudget {
-    /// What dbus-daemon allows by default, also on the system bus: `max_replies_per_connection`.
+    /// dbus-daemon's default `max_replies_per_connection`, also on the system bus.
     package nonisolated static let busLimit = 128
-    /// Stands for the service itself, which is no caller: no user has this number.
+    /// The number that stands for the service itself.
+    ///
+    /// No user has this uid.
     package nonisolated static let service = UInt32.max
 
     private struct Lane {
         var total = 0
         var running: [UInt32: Int] = [:]
         var waiting: [UInt32: [UnsafeContinuation<Void, Never>]] = [:]
-        /// The users that wait, in the order of their turns.
+        /// The users with waiting calls, in the order of their turns.
         var turns: [UInt32] = []
     }
 
     private var lanes: [CallLane: Lane] = [:]
 
-    /// No call has a place yet.
     package init() {}
 
-    /// Makes one call after the other in `body`, for a user, once it has a place.
+    /// Runs `body` once a place is free, and holds the place until the body ends.
+    ///
+    /// The body must have at most a single unanswered call at a time.
     ///
     /// - Throws: `LimitsExceeded` when too many calls wait for this user; `NoReply` when the task
-    ///   was canceled meanwhile; what the body throws.
+    ///   was canceled while it waited; any error of the body.
     package func run<Value: Sendable>(
         _ lane: CallLane,
         for user: UInt32,
@@ -58,7 +63,9 @@ package final class CallBudget {
         return try await body()
     }
 
-    /// Takes a place, which `end` gives back; false: there is none now.
+    /// Takes a place if one is free.
+    ///
+    /// The caller must give it back with `end`.
     package func begin(_ lane: CallLane, for user: UInt32) -> Bool {
         let state = lanes[lane] ?? Lane()
         guard state.total < lane.capacity, state.running[user, default: 0] < lane.perUser,
@@ -68,7 +75,7 @@ package final class CallBudget {
         return true
     }
 
-    /// Gives a place back: to whoever has waited for it, one of each user at a time.
+    /// Gives a place back, and passes it to the next waiting user.
     package func end(_ lane: CallLane, for user: UInt32) {
         guard var state = lanes[lane], let count = state.running[user] else { return }
         state.running[user] = count > 1 ? count - 1 : nil
@@ -93,15 +100,17 @@ package final class CallBudget {
         continuation?.resume()
     }
 
-    /// How many calls have a place, and how many wait for one.
+    /// Returns how many calls have a place, and how many wait.
     package func load(_ lane: CallLane) -> (running: Int, waiting: Int) {
         let state = lanes[lane] ?? Lane()
         return (state.total, state.waiting.values.reduce(0) { $0 + $1.count })
     }
 
-    /// Takes a place when there is one, which `end` gives back.
+    /// Waits for a place.
     ///
-    /// - Throws: as ``run(_:for:_:)``.
+    /// The caller must give it back with `end`.
+    ///
+    /// - Throws: As ``run(_:for:_:)``.
     package func wait(_ lane: CallLane, for user: UInt32) async throws(DBusError) {
         if begin(lane, for: user) { return }
         guard lanes[lane]?.waiting[user, default: []].count ?? 0 < lane.waiting else {

@@ -2,23 +2,23 @@ package import DBus
 
 /// Bounds on the unanswered calls and the bytes of each connection and each user.
 ///
-/// A user has as many connections as the bus gives, so what is bounded for a connection is bounded
-/// for the user, too. A call counts until its work has ended, also when its caller has left.
+/// A user can open many connections, so each bound for a connection has a bound for the user beside
+/// it. A call counts until its work has ended, even if its caller has left.
 @BusActor
 package final class CallQuota {
-    /// What a method makes the service hold until it is answered.
+    /// How costly a method is until it is answered.
     package enum Kind: Sendable, Hashable {
-        /// Nothing: it is answered in the turn of the loop in which it arrives.
+        /// The method is answered at once, in the turn of the loop in which the call arrives.
         case immediate
-        /// An answer that another process, or the disk, is asked for.
+        /// The answer comes from another process or from the disk.
         case question
-        /// The same, asked for once for all who wait for it.
+        /// As ``question``, but all waiting callers share a single query.
         case shared
-        /// An answer that a person may be asked for.
+        /// The answer may need a person.
         case use
     }
 
-    /// How many calls of one kind may be unanswered.
+    /// The most calls of one kind that may be unanswered.
     package struct Limit: Sendable, Hashable {
         package let perConnection: Int
         package let perUser: Int
@@ -31,7 +31,7 @@ package final class CallQuota {
 
     /// The kind of each method, by interface and member.
     ///
-    /// A method that is not in it is a question.
+    /// Missing methods are of kind ``Kind/question``.
     package typealias Table = [String: [String: Kind]]
 
     private struct Holding {
@@ -41,25 +41,27 @@ package final class CallQuota {
         var isEmpty: Bool { bytes == 0 && calls.isEmpty }
     }
 
-    /// The bounds on calls; a kind without any is not bounded.
+    /// The bounds on calls.
+    ///
+    /// A kind without an entry is unbounded.
     package var limits: [Kind: Limit]
     private let table: Table
     private let bytesPerUser: Int
     private let bytesOfAll: Int
-    /// What is held for all users.
+    /// Bytes held for all users.
     private var held = 0
     private var holdings: [UInt32: Holding] = [:]
     /// Unanswered calls of each connection.
     private var waiting: [ObjectIdentifier: [Kind: Int]] = [:]
 
-    /// A quota for all connections of a service.
+    /// Creates a quota for all connections of a service.
     ///
     /// - Parameters:
     ///   - table: The kind of each method.
     ///   - limits: The bounds on calls.
-    ///   - bytesPerUser: The bound on what all connections of a user make it hold.
-    ///   - bytesOfAll: When it holds so much for all users, each may have an equal share and no
-    ///     more; twice as much is the bound.
+    ///   - bytesPerUser: The most bytes held for all connections of a user.
+    ///   - bytesOfAll: Beyond this many bytes for all users, each user may have only an equal share.
+    ///     Twice this value is the hard limit.
     package init(
         table: Table,
         limits: [Kind: Limit],
@@ -72,17 +74,15 @@ package final class CallQuota {
         self.bytesOfAll = bytesOfAll
     }
 
-    /// How many bytes are held for a user.
     package func bytes(of uid: UInt32) -> Int { holdings[uid]?.bytes ?? 0 }
 
-    /// How many calls of a user are unanswered.
     package func calls(of uid: UInt32) -> Int {
         holdings[uid]?.calls.values.reduce(0, +) ?? 0
     }
 
     /// Holds `new` bytes for a user instead of `old`.
     ///
-    /// - Throws: `LimitsExceeded`; then it holds what it held.
+    /// - Throws: `LimitsExceeded`; the held bytes are then unchanged.
     package func hold(
         _ new: Int,
         insteadOf old: Int = 0,
@@ -103,14 +103,13 @@ package final class CallQuota {
         change(uid) { $0.bytes += new - old }
     }
 
-    /// Whether a user may have so much, instead of what it has.
+    /// Returns whether a user may hold `bytes` instead of its `own`.
     private func isFair(_ bytes: Int, insteadOf own: Int) -> Bool {
         let all = held - own + bytes
         let share = bytesOfAll / (holdings.count + 1)
         return all <= bytesOfAll || bytes <= share && all <= 2 * bytesOfAll
     }
 
-    /// Holds so many bytes less for a user.
     package func release(_ bytes: Int, of uid: UInt32) {
         change(uid) { $0.bytes -= bytes }
     }
@@ -119,7 +118,7 @@ package final class CallQuota {
 
     /// Admits a call to its method.
     ///
-    /// A method that answers at once counts as a question if it answers later after all.
+    /// A call of an immediate method counts as a question if its answer comes later after all.
     func admit(
         _ member: String,
         of interface: String,
@@ -130,7 +129,7 @@ package final class CallQuota {
         return Ticket(self, kind == .immediate ? .question : kind, peer)
     }
 
-    /// Refuses a call that would be one too many.
+    /// Throws `LimitsExceeded` if a further call would exceed a limit.
     private func check(_ kind: Kind, _ peer: Peer) throws(DBusError) {
         guard let limit = limits[kind] else { return }
         guard waiting[ObjectIdentifier(peer)]?[kind] ?? 0 < limit.perConnection else {

@@ -1,12 +1,13 @@
 import DBus
 
-/// Connections with waiting calls, in an order that is fair to users: the user with the smallest
-/// charge comes next.
+/// Connections with waiting calls.
 ///
-/// A user waits for a single call of each other user, for any number of connections and calls.
+/// The user with the smallest charge comes next.
+///
+/// However many connections and calls others have, a user waits for a single call of each other
+/// user.
 @BusActor
 struct FairQueue {
-    /// Users with waiting connections.
     private var users: [UserShare] = []
     /// Bytes charged so far to the user served last.
     private var level = 0

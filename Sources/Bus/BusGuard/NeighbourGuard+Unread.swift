@@ -2,29 +2,29 @@ import DBus
 
 /// Replies that callers leave unread.
 ///
-/// dbus-daemon charges them to the service, and stops reading from it at 127 MiB. Two clients that
-/// never read stopped the service for all users. The guard therefore asks the bus
-/// (`GetConnectionStats`) for unread bytes, and calls of a connection with too many wait until it
-/// has read.
+/// dbus-daemon charges unread replies to the service, and stops reading from the service at 127
+/// MiB. Two callers that never read could thus stop the service for all users. The guard therefore
+/// asks the bus (`GetConnectionStats`) for unread bytes. Calls of a connection with too many wait
+/// until it reads.
 extension NeighbourGuard {
-    /// Whether calls of a connection wait until it, or others, have read.
+    /// Returns whether calls of a connection must wait until it, or its user, has read.
     func isBlocked(_ caller: Caller) -> Bool {
         let ofUser = caller.user?.unread ?? 0
         guard unread < GuardLimits.unreadOfAll else { return ofUser > GuardLimits.little }
-        // A connection that has read everything does not wait for others of its user.
+        // A connection that has read everything waits only far beyond its user's limit.
         guard caller.unread > 0 else { return ofUser >= GuardLimits.unreadOfUser * 3 / 2 }
         return caller.unread >= GuardLimits.unreadOfConnection
             || ofUser >= GuardLimits.unreadOfUser
     }
 
-    /// Whether it is time to ask the bus about a connection.
+    /// Returns whether unread bytes are so many that the guard must ask the bus.
     func isDoubtful(_ caller: Caller) -> Bool {
         caller.unread >= GuardLimits.unreadAsked
             || (caller.user?.unread ?? 0) >= GuardLimits.unreadOfUser / 4
             || unread >= GuardLimits.unreadOfAll / 4
     }
 
-    /// Asks the bus about a connection, and about all others of its user with unread bytes.
+    /// Asks the bus about a connection, and about its user's other connections with unread bytes.
     func askAboutUnread(of caller: Caller) {
         ask(caller)
         guard let user = caller.user,
@@ -57,7 +57,7 @@ extension NeighbourGuard {
     private func finish(_ caller: Caller, _ sent: Int, _ reply: Result<Message, DBusError>) {
         do throws(DBusError) {
             let left = try bytesLeft(of: caller, in: reply.get())
-            // The bus had all that was sent before the question.
+            // The bus has received everything sent before this query.
             let read = max(0, min(sent, caller.unread) - left)
             caller.addUnread(-read)
             unread -= read
@@ -66,7 +66,8 @@ extension NeighbourGuard {
             case .nameHasNoOwner: left(caller.name)
             case .accessDenied, .unknownMethod, .unknownInterface, .unknownObject, .notSupported,
                 .failed:
-                // dbus-broker says `Failed`: it charges receivers, and disconnects the greedy.
+                // dbus-broker answers `Failed`. It charges receivers and disconnects the greedy, so
+                // stop.
                 stopAsking()
             default: break
             }
@@ -89,7 +90,7 @@ extension NeighbourGuard {
         }
     }
 
-    /// The bytes that the bus has for a connection; under the own name, of all that was sent.
+    /// Returns the bytes that the bus keeps for a connection; for the own name, of all broadcasts.
     private func bytesLeft(of caller: Caller, in reply: Message) throws(DBusError) -> Int {
         let wanted = caller.name == connection.uniqueName ? "IncomingBytes" : "OutgoingBytes"
         var bytes: UInt32?
@@ -110,7 +111,9 @@ extension NeighbourGuard {
         return Int(bytes)
     }
 
-    /// Clears the charge of a connection that left: the bus has dropped its messages.
+    /// Clears the charge of a connection that left.
+    ///
+    /// The bus has dropped its messages.
     func forgetUnread(of caller: Caller) {
         unread -= caller.unread
         caller.addUnread(-caller.unread)

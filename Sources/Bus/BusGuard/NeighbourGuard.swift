@@ -1,17 +1,18 @@
 package import DBus
 import Glibc
 
-/// Bounds the calls and bytes that a service holds for neighbours, and serves in a fair order.
+/// Bounds the calls and bytes that a service holds for neighbours, and serves calls in a fair
+/// order.
 ///
-/// Each call that expects a reply is answered: with its result, or with `LimitsExceeded` beyond the
-/// bounds. A call without a reply is dropped there.
+/// Each call that expects a reply gets its result, or `LimitsExceeded` beyond the bounds. A call
+/// without a reply is dropped beyond the bounds.
 @BusActor
 package final class NeighbourGuard {
-    /// Counts unanswered calls by the kind of their method, and bytes.
+    /// Counts unanswered calls, by the kind of their method, and bytes.
     package let quota: CallQuota
     /// The places of the service's own calls.
     package let lanes = CallBudget()
-    /// The error that a method is refused with; nil: it may be called.
+    /// Returns the error with which a method is refused; nil admits the call.
     package var gate: (@BusActor (_ member: String, _ interface: String) -> DBusError?)?
     unowned let connection: Connection
     var callers: [String: Caller] = [:]
@@ -19,13 +20,13 @@ package final class NeighbourGuard {
     var queue = FairQueue()
     /// Whether the bus reports unread bytes.
     var asksUnread = true
-    /// Bytes that were sent to all callers and may be unread.
+    /// Bytes sent to all callers that may be unread.
     var unread = 0
     /// Messages read since a waiting call could be served.
     private var readInRow = 0
-    /// Calls served before all that wait, since a waiting call was served.
+    /// Calls served before all waiting calls, since a waiting call was served.
     private var firstInRow = 0
-    /// Runs while another refusal is no reason to ask the bus which callers have left.
+    /// Runs between two sweeps, so that refusals cause at most one a second.
     private var sweepPause: EventSource?
 
     /// Guards a connection from the next call on.
@@ -36,9 +37,10 @@ package final class NeighbourGuard {
         keepSendBufferShort()
     }
 
-    /// Serves a peer's calls of a method before all waiting calls, until the source is canceled.
+    /// Serves a peer's calls of one method before all waiting calls, until the source is canceled.
     ///
-    /// For reports of a part of the service: waiting calls are lost with a connection that leaves.
+    /// For reports of the service's helpers: a helper's waiting calls are lost when its connection
+    /// leaves.
     package func goesFirst(
         _ peer: Peer,
         calling member: String,
@@ -66,10 +68,10 @@ package final class NeighbourGuard {
         return new
     }
 
-    /// Makes the kernel keep few bytes that the bus has not read.
+    /// Keeps the kernel's send buffer small.
     ///
-    /// While neighbours keep dbus-daemon busy, it reads about 4 KiB of a connection in 10 to 40 ms:
-    /// each byte written for them delays the bytes written later.
+    /// While neighbours keep dbus-daemon busy, it reads only about 4 KiB of a connection in 10 to
+    /// 40 ms. Each byte written for neighbours delays later bytes.
     private func keepSendBufferShort() {
         var size: Int32 = 16 * 1024
         let length = socklen_t(MemoryLayout.size(ofValue: size))
@@ -93,7 +95,7 @@ extension NeighbourGuard: CallGuard {
         if call.size != nil, hasRoom(for: bytes, of: caller) {
             caller.hold(HeldCall(message: call, peer: peer, bytes: bytes))
         } else if call.expectsReply, isBlocked(caller), let stub = call.withoutArguments() {
-            // A refusal waits as well until its receiver reads.
+            // A refusal also waits until its receiver reads.
             caller.hold(HeldCall(message: stub, peer: peer, bytes: 0, isRefused: true))
         } else {
             return connection.refuse(call, of: peer)
@@ -108,7 +110,9 @@ extension NeighbourGuard: CallGuard {
                 && caller.backlog.count < GuardLimits.callsOfConnection
     }
 
-    /// Whether a report goes before all that wait, and not too many reports in a row.
+    /// Returns whether a report goes before all waiting calls.
+    ///
+    /// Only so many reports may in a row.
     private func goesFirst(_ call: Message, of caller: Caller) -> Bool {
         guard !caller.first.isEmpty, firstInRow < CallBudget.busLimit,
             let interface = call.interface, let member = call.member,
@@ -122,14 +126,14 @@ extension NeighbourGuard: CallGuard {
         readInRow = hasRead ? readInRow + 1 : 0
         guard readInRow.isMultiple(of: GuardLimits.readsInRow) else { return false }
         firstInRow = 0
-        // A full socket delays the service's own calls: waiting calls leave it to them.
+        // Waiting calls leave a full socket to the service's own calls.
         guard !queue.isEmpty, connection.hasWrittenAll, connection.isReady(POLLOUT) else {
             return false
         }
         while let caller = queue.next() {
             guard !isBlocked(caller), let call = caller.takeNext() else {
                 askAboutUnread(of: caller)
-                // Other callers with unread replies may have left unheard.
+                // A lost signal may hide that other callers with unread replies have left.
                 sweep()
                 continue
             }
@@ -161,14 +165,15 @@ extension NeighbourGuard: CallGuard {
 
     package func mayReceive(_ bytes: Int, _ name: String) -> Bool {
         guard bytes > GuardLimits.little, let caller = callers[name] else { return true }
-        // Calls that began when the connection had read get a little more than new calls.
+        // Calls begun before the connection stopped reading may go a little beyond the limits of
+        // new calls.
         return caller.unread < 2 * GuardLimits.unreadOfConnection
             && (caller.user?.unread ?? 0) + bytes <= 3 * GuardLimits.unreadOfUser
             && unread + bytes <= GuardLimits.unreadOfAll
     }
 
     package func sent(_ bytes: Int, to name: String?) {
-        // A broadcast stays on the bus until its last receiver has read it: the own name has it.
+        // A broadcast stays on the bus until its last receiver reads. Charge it to the own name.
         let name = name ?? connection.uniqueName
         guard asksUnread, name != Connection.driver else { return }
         let caller = caller(name)
@@ -193,7 +198,8 @@ extension NeighbourGuard: CallGuard {
         queue = FairQueue()
     }
 
-    /// Asks the bus which callers have left, once a second: their calls may take the room.
+    /// Asks the bus which callers have left, at most once a second, to free the room of their
+    /// calls.
     package func sweep() {
         guard sweepPause == nil else { return }
         sweepPause = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in

@@ -1,27 +1,25 @@
 import DBus
 
 /// The calls and messages that the service holds for all connections of a user.
-///
-/// A user may open as many connections as the bus allows, so a bound for each is not enough.
 @BusActor
 final class UserShare {
-    /// Connections with calls that wait for their turn, in the order of their turns.
+    /// Connections with waiting calls, in the order of their turns.
     var waiting: [Caller] = []
-    /// Bytes of calls that wait.
+    /// Bytes of waiting calls.
     var held = 0
-    /// Bytes that were sent to the user and may be unread.
+    /// Bytes sent to the user that may be unread.
     var unread = 0
-    /// Bytes charged so far, by the level that ``FairQueue`` keeps.
+    /// Bytes charged so far, on the scale of ``FairQueue``.
     var charged = 0
 }
 
-/// A call that waits for its turn.
+/// A call that waits to be served.
 struct HeldCall {
     let message: Message
     let peer: Peer
-    /// The bytes that it counts for.
+    /// Bytes charged for the call.
     let bytes: Int
-    /// Whether its turn brings a refusal.
+    /// Whether the call is refused when it is served.
     var isRefused = false
 }
 
@@ -29,20 +27,20 @@ struct HeldCall {
 @BusActor
 final class Caller {
     let name: String
-    /// Nil until the bus has said which user it is.
+    /// The caller's user; nil until the bus has identified the caller.
     var user: UserShare?
-    /// Calls that wait for their turn.
+    /// Calls that wait to be served.
     private(set) var backlog: [HeldCall] = []
-    /// Bytes that were sent to it and may be unread.
+    /// Bytes sent to the caller that may be unread.
     private(set) var unread = 0
-    /// Whether the bus is being asked how much of them it still has.
+    /// Whether a query to the bus about unread bytes is pending.
     var isAsked = false
-    /// Runs while the bus is not to be asked again.
+    /// Runs until the guard may ask the bus again.
     var pause: EventSource?
-    /// Answers in a row by which it does not read.
+    /// Delayed queries in a row; each doubles the delay of the next.
     var refusals = 0
     var isQueued = false
-    /// Methods served before all waiting calls, with the number of parts of the service that ask.
+    /// Methods served before all waiting calls, each with the number of its active sources.
     var first: [String: Int] = [:]
 
     init(_ name: String) { self.name = name }

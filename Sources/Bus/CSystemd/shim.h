@@ -1,4 +1,4 @@
-// libsystemd.
+// The headers of libsystemd.
 #ifndef CSYSTEMD_SHIM_H
 #define CSYSTEMD_SHIM_H
 

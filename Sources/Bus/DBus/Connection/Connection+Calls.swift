@@ -1,9 +1,8 @@
 import CSystemd
 import Glibc
 
-/// The calls of a connection that are not answered.
 struct OutgoingCalls {
-    /// By the cookie of the call.
+    /// Unanswered calls, by cookie.
     var pending: [UInt64: PendingCall] = [:]
 }
 
@@ -12,8 +11,8 @@ extension Connection {
 
     /// Sends a call.
     ///
-    /// `timeout` nil: 25 seconds. A sensitive call and its reply carry secrets, and are erased from
-    /// memory after use.
+    /// The default timeout is 25 seconds. A sensitive call and its reply carry secrets, and are
+    /// erased from memory after use.
     ///
     /// - Throws: `InvalidArgs` for a name or value that cannot be sent, `LimitsExceeded`,
     ///   `Disconnected`.
@@ -49,8 +48,8 @@ extension Connection {
 
     /// Ends a call that is not answered in time.
     ///
-    /// The answer may be among unread messages. A suspended or busy machine had no time for the
-    /// other side either. In both cases the call has a second more.
+    /// The deadline moves by one second if unread messages may contain the answer, or if a
+    /// suspended or busy machine left the other side no time.
     private func expire(_ call: PendingCall, after timeout: Duration) {
         let end = ContinuousClock.now + timeout
         call.timer = EventLoop.shared.schedule(after: timeout) { [weak self, weak call] in
@@ -65,7 +64,7 @@ extension Connection {
         }
     }
 
-    /// A process that runs learns of a deadline sooner than this.
+    /// Lateness of a timer that shows that the process stood still.
     private static let standstill = Duration.milliseconds(200)
 
     private static let late = DBusError(.noReply, "The call was not answered in time.")
@@ -74,7 +73,7 @@ extension Connection {
     ///
     /// Canceling the task cancels the call.
     ///
-    /// - Throws: as ``startCall(to:path:interface:member:signature:timeout:_:)`` and
+    /// - Throws: As ``startCall(to:path:interface:member:signature:timeout:_:)`` and
     ///   ``PendingCall/reply()``.
     public func call(
         to destination: String,
@@ -117,7 +116,7 @@ extension Connection {
         deliver(pointer, to: destination, signature, encode)
     }
 
-    /// Sends a signal: to one unique name, or to everybody who asked for it.
+    /// Sends a signal to one unique name, or to all subscribers.
     ///
     /// A signal that cannot be sent is dropped.
     public func emit(
@@ -140,7 +139,6 @@ extension Connection {
         deliver(pointer, to: destination, signature, encode)
     }
 
-    /// Sends a message that has no reply.
     private func deliver(
         _ pointer: OpaquePointer,
         to destination: String?,
@@ -180,9 +178,9 @@ extension Connection {
         return pointer
     }
 
-    /// A reply counts only if it comes from the call's destination.
+    /// Ends the call of a reply.
     ///
-    /// The bus itself answers with an error when the destination doesn't exist.
+    /// A reply counts only if it comes from the call's destination, or is the bus's own error.
     func receive(reply message: Message) {
         guard let call = outgoing.pending[message.replySerial] else { return }
         if call.isSensitive { message.markSensitive() }

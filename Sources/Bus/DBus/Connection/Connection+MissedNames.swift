@@ -1,19 +1,19 @@
-/// A bus drops signals whose receiver's queue is full, `NameOwnerChanged` as well.
+/// Recovery from lost `NameOwnerChanged` signals.
 ///
-/// So nothing may rest on one alone: whoever decides something asks the bus before.
+/// A bus drops signals to a receiver with a full queue. Code that decides by a name's owner must
+/// ask the bus first.
 extension Connection {
-    /// Of the watched names in use, so many are asked for.
+    /// The most watched names asked for in one catch-up.
     private static let mostOwners = 128
 
-    /// Finds out what signals about names would have said that got lost, and does what they would
-    /// have done: who is gone leaves, and watches are told of other owners.
+    /// Asks the bus for all names, and applies each change that a lost signal would have reported.
     ///
-    /// Those who want to know at the same time share the question.
+    /// Absent peers leave, and watches report new owners. Concurrent callers share one query.
     public func catchUpWithNames() async {
         await names.catchUps.share(true) { await self.askForNames() }
     }
 
-    /// The bus itself says that nobody has the unique name that was called.
+    /// Handles the bus's own answer that a called unique name has no owner.
     func noteAbsence(of destination: String?, _ sender: String?, _ error: DBusError) {
         guard let destination, destination.hasPrefix(":"), sender == Self.driver,
             error.name == .serviceUnknown || error.name == .nameHasNoOwner
@@ -21,17 +21,19 @@ extension Connection {
         left(destination)
     }
 
-    /// A unique name has no owner, and never will again.
+    /// Handles that a unique name has no owner.
+    ///
+    /// A unique name never gets another.
     func left(_ name: String) {
         peerLeft(name)
         callGuard?.left(name)
         endCalls(to: name)
     }
 
-    /// Ends what was asked of who has left and is not answered any more.
+    /// Ends unanswered calls to a name without an owner.
     ///
-    /// The bus says so itself, with a reason that counts, unless that gets lost: all that it has to
-    /// say comes before the answer to one more question.
+    /// The bus reports such calls itself, with the true cause, unless the report gets lost. All of
+    /// the bus's reports precede its answer to one more query, so the calls end with that answer.
     private func endCalls(to name: String) {
         let calls = outgoing.pending.values.filter { $0.destination == name }
         guard !calls.isEmpty else { return }
@@ -44,11 +46,11 @@ extension Connection {
         question.onEnd { _ in end() }
     }
 
-    /// Answers and signals come in the order in which the bus made them, so what is known when an
-    /// answer arrives is at most as old as the answer.
+    /// Asks the bus for all names and for the owners of the watched names.
     ///
-    /// The names that are known are asked for behind it and not after its answer: on a busy bus
-    /// each answer takes long.
+    /// Answers and signals arrive in the order in which the bus made them, so this side's state is
+    /// never older than the last answer. The queries for known names do not wait for the list,
+    /// because each answer of a busy bus takes long.
     private func askForNames() async {
         var present: [String] = []
         let list = onLoop {
@@ -93,9 +95,9 @@ extension Connection {
         }
     }
 
-    /// What is made of an answer of the bus, in the turn in which it arrives; nil: there is none.
+    /// Returns `body`'s result, run in the turn in which the bus answers; nil without an answer.
     ///
-    /// A bus whose queue to this side is full drops its own answers, so that it is asked again.
+    /// A bus drops its own answers to a receiver with a full queue, so the query is repeated.
     private func answer<Value: Sendable>(
         _ ask: () throws(DBusError) -> PendingCall,
         use body: @escaping @BusActor (Message) -> Value

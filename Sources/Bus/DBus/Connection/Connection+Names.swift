@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// One watch of a bus name, or of all names under a prefix.
+/// A watch of a bus name, or of all names under a prefix.
 @BusActor
 final class NameWatch {
     let name: String
@@ -9,9 +9,9 @@ final class NameWatch {
     let changed: @BusActor (_ name: String, _ owner: String?) -> Void
     /// For an exact name: whether its first owner has been reported.
     var isStarted = false
-    /// For a prefix: the names whose owner the bus has reported since.
+    /// For a prefix: the names with an owner that the bus has reported since.
     var told: Set<String> = []
-    /// The owners that were reported last.
+    /// The owners reported last.
     private(set) var owners: [String: String] = [:]
     var isOver = false
 
@@ -25,7 +25,7 @@ final class NameWatch {
         self.changed = changed
     }
 
-    /// Reports who owns a name now; nil: nobody.
+    /// Reports the owner of a name; nil means that it has none.
     func report(_ name: String, _ owner: String?) {
         owners[name] = owner
         changed(name, owner)
@@ -38,7 +38,7 @@ final class NameWatch {
     }
 }
 
-/// The questions who owns a name that were sent in one moment of the loop.
+/// The owner queries sent in one moment of the loop.
 struct OwnerQuestions {
     var moment: UInt64 = 0
     var calls: [String: PendingCall] = [:]
@@ -55,9 +55,11 @@ struct NameState {
 extension Connection {
     // MARK: Own names
 
-    /// Takes a bus name, without queueing for it and without giving it up to others.
+    /// Takes a bus name.
     ///
-    /// Blocking.
+    /// Never queues for the name, nor lets others take it over.
+    ///
+    /// Blocks until the bus answers.
     ///
     /// - Throws: `Failed` when the name has an owner; `AccessDenied` by the bus's policy.
     public func requestName(_ name: String) throws(DBusError) {
@@ -73,7 +75,6 @@ extension Connection {
         }
     }
 
-    /// Gives a bus name back.
     public func releaseName(_ name: String) {
         send(
             to: Self.driver,
@@ -86,8 +87,9 @@ extension Connection {
         }
     }
 
-    /// Gives a bus name back, and returns when the bus has taken it: what was sent to the name
-    /// until then has arrived.
+    /// Gives a bus name back, and returns when the bus has taken it.
+    ///
+    /// Messages sent to the name before that have then arrived.
     ///
     /// - Throws: `Disconnected`.
     public func giveUpName(_ name: String) async throws(DBusError) {
@@ -96,9 +98,9 @@ extension Connection {
 
     // MARK: Others' names
 
-    /// The unique name of who owns a bus name; nil when nobody does.
+    /// Returns the owner (unique name) of a bus name, or nil.
     ///
-    /// A bus whose queue to this side is full drops its own answers, so that it is asked again.
+    /// A bus drops its own answers to a receiver with a full queue, so the query is repeated.
     ///
     /// - Throws: `Disconnected`, `InvalidArgs`, `NoReply`.
     public func nameOwner(_ name: String) async throws(DBusError) -> String? {
@@ -106,7 +108,7 @@ extension Connection {
         while true {
             do throws(DBusError) {
                 let call = try askWhoOwns(name)
-                // Others may wait for the same answer: whoever stops waiting doesn't cancel it.
+                // Other tasks may share this query, so a canceled task must not cancel it.
                 let reply: Result<Message, DBusError> = await withUnsafeContinuation {
                     continuation in
                     call.onEnd { continuation.resume(returning: $0) }
@@ -123,12 +125,12 @@ extension Connection {
         }
     }
 
-    /// Has the bus start the service behind a name, unless somebody owns it already.
+    /// Makes the bus start the service behind a name, unless the name has an owner.
     ///
     /// Returns when the name has an owner.
     ///
-    /// - Throws: what the bus answers: `ServiceUnknown` when it can't start such a service;
-    ///   `NoReply` after `timeout`.
+    /// - Throws: The bus's error: `ServiceUnknown` when it cannot start the service; `NoReply`
+    ///   after `timeout`.
     public func startService(_ name: String, timeout: Duration) async throws(DBusError) {
         _ = try await call(
             to: Self.driver,
@@ -143,7 +145,7 @@ extension Connection {
         }
     }
 
-    /// Tells the current owner of a bus name, nil for none, and then every change.
+    /// Reports the current owner of a bus name, or nil, and then every change.
     public func watchName(
         _ name: String,
         _ changed: @escaping @BusActor (_ owner: String?) -> Void
@@ -158,10 +160,10 @@ extension Connection {
         return source
     }
 
-    /// Tells the owners of the bus names under a prefix, and then every change.
+    /// Reports the owners of all bus names under a prefix, and then every change.
     ///
     /// `org.example.Sensor` covers `org.example.Sensor` and `org.example.Sensor.Face`. `listed` is
-    /// called when every owner that there was at first has been told.
+    /// called when all initial owners have been reported.
     public func watchNames(
         under prefix: String,
         _ changed: @escaping @BusActor (_ name: String, _ owner: String?) -> Void,
@@ -203,14 +205,14 @@ extension Connection {
         ) { _ in body() }
     }
 
-    /// The bus names for which the bus can start a service.
+    /// Returns the bus names for which the bus can start a service.
     ///
     /// - Throws: `Disconnected`.
     public func listActivatableNames() async throws(DBusError) -> [String] {
         try Self.strings(in: try await askBus("ListActivatableNames").reply())
     }
 
-    // MARK: How
+    // MARK: Implementation
 
     private func start(_ watch: NameWatch, _ condition: String) -> EventSource {
         let rule =
@@ -238,7 +240,7 @@ extension Connection {
         } else if change.new.isEmpty {
             callGuard?.left(change.name)
         }
-        // Signals before the first owner is known are already included in that answer.
+        // The answer with the first owner includes earlier signals.
         for watch in names.watches where watch.isStarted && watch.covers(change.name) {
             guard !watch.isOver else { continue }
             if watch.isPrefix {
@@ -267,7 +269,7 @@ extension Connection {
         }
     }
 
-    /// Whether the bus takes so long to answer a question, or doesn't answer it.
+    /// Returns whether the bus takes at least `time` to answer, or does not answer.
     public func isLate(by time: Duration) async -> Bool {
         guard isOpen else { return false }
         let began = ContinuousClock.now
@@ -280,8 +282,10 @@ extension Connection {
         return ContinuousClock.now - began >= time
     }
 
-    /// Asks who owns a name, unless that is being asked and nothing has come from outside since:
-    /// then whatever makes this side ask is older than that question, and shares its answer.
+    /// Asks the bus for the owner of a name.
+    ///
+    /// Shares a query that is pending, if no message has arrived since it was sent. Any cause for
+    /// the new query is then older than the pending one.
     func askWhoOwns(_ name: String) throws(DBusError) -> PendingCall {
         let moment = EventSources.shared.moment
         if names.ownerQuestions.moment != moment {
@@ -293,16 +297,16 @@ extension Connection {
         return call
     }
 
-    /// Calls `body` in the turn in which the bus answers; nil when there is none, or no answer.
+    /// Calls `body` in the turn in which the bus answers; nil if there is no owner or no answer.
     ///
-    /// A bus whose queue to this side is full drops its own answers, so that it is asked again.
+    /// A bus drops its own answers to a receiver with a full queue, so the query is repeated.
     private func askOwner(
         _ name: String,
         triesLeft: Int = 10,
         _ body: @escaping @BusActor (String?) -> Void
     ) {
         guard let call = try? askBus("GetNameOwner", name, timeout: .seconds(2)) else {
-            // In a later turn, as any answer: the watch that asks isn't set up yet.
+            // In a later turn, as with any answer: the caller's watch is not set up yet.
             onLoop { body(nil) }
             return
         }

@@ -1,14 +1,13 @@
-/// A peer that the bus is being asked about, and the work that waits for the answer.
+/// A query to the bus about a peer, and the work that waits for the answer.
 @BusActor
 struct PeerLookUp {
     var calls: [Message] = []
-    /// What the calls take.
+    /// Bytes of the calls.
     var bytes = 0
     var waiting: [@BusActor (Result<Peer, DBusError>) -> Void] = []
-    /// The call to the bus.
     var question: PendingCall?
 
-    /// Whether `added` more bytes fit, beside the bytes of all look-ups.
+    /// Returns whether `added` bytes fit, beside the bytes of all look-ups.
     func hasRoom(for added: Int, beside all: Int) -> Bool {
         calls.count < MessageLimits.waitingCalls
             && bytes + added <= MessageLimits.unidentifiedBytes
@@ -17,10 +16,8 @@ struct PeerLookUp {
     }
 }
 
-/// The peers of a connection.
 @BusActor
 struct PeerDirectory {
-    /// By unique name.
     var peers: [String: Peer] = [:]
     var lookUps: [String: PeerLookUp] = [:]
     /// Bytes of the calls of all look-ups.
@@ -33,11 +30,11 @@ struct PeerDirectory {
 }
 
 extension Connection {
-    /// Who owns a unique name.
+    /// Returns the process behind a unique name.
     ///
-    /// The bus is asked once, and the answer is kept until the peer leaves.
+    /// The answer of the bus is cached until the peer leaves.
     ///
-    /// - Throws: `InvalidArgs` unless it is a unique name; `NameHasNoOwner` when nobody has it;
+    /// - Throws: `InvalidArgs` for other names; `NameHasNoOwner` for a name without an owner;
     ///   `AccessDenied` when the bus does not know the user or the process.
     public func peer(named uniqueName: String) async throws(DBusError) -> Peer {
         if let peer = directory.peers[uniqueName] { return peer }
@@ -50,9 +47,9 @@ extension Connection {
         return try result.get()
     }
 
-    /// Serves a call when its sender is known.
+    /// Serves a call once its sender is known.
     ///
-    /// A call that waits for that is answered with `LimitsExceeded` where too many do.
+    /// If too many calls wait for that, the call is refused with `LimitsExceeded`.
     func receive(call message: Message) {
         // A call may carry a secret, and be refused before its method is known.
         if callGuard != nil { message.markSensitive() }
@@ -71,16 +68,15 @@ extension Connection {
         }
     }
 
-    /// Bytes that a waiting call counts for, beside its values.
+    /// Bytes charged for a waiting call, beside its values.
     package static let bytesOfCall = 1024
 
-    /// Answers a call of a known peer that is beyond the bounds.
+    /// Refuses a known peer's call that exceeds the bounds.
     package func refuse(_ message: Message, of peer: Peer) {
         message.caller = peer
         IncomingCall(peer: peer, message: message).fail(Self.tooMany)
     }
 
-    /// The answer to a call beyond the bounds.
     private static let tooMany = DBusError(
         .limitsExceeded,
         "The call is too large, or too many wait."
@@ -107,7 +103,7 @@ extension Connection {
         askWhoIs(name)
     }
 
-    /// A bus whose queue to this side is full drops its own answers, so that it is asked again.
+    /// Asks again without an answer: a bus drops its answers to a receiver with a full queue.
     private func askWhoIs(_ name: String, again: Int = 10) {
         let asked: PendingCall
         do throws(DBusError) {
@@ -175,10 +171,11 @@ extension Connection {
 
     // MARK: Leaving
 
-    /// Subscribes once to peers leaving the bus.
+    /// Subscribes to peers that leave the bus.
     ///
-    /// Without that, no answer about a peer could be kept. What the bus answers may get lost, so
-    /// that it is asked again; twice the same match tells nothing twice.
+    /// Without the subscription, no answer about a peer could be cached. The call is repeated
+    /// because the bus's answer may get lost. A duplicate match does no harm: the bus still sends
+    /// each signal once.
     private func watchPeers(again: Int = 10) {
         guard !directory.isWatching else { return }
         directory.isWatching = true
@@ -195,7 +192,7 @@ extension Connection {
         ) { (writer) throws(DBusError) in
             try writer.write(rule)
         }
-        // Where it can't be sent, the next look-up asks again.
+        // If the call cannot be sent, the next look-up tries again.
         guard let call else {
             directory.isWatching = false
             return
@@ -213,12 +210,12 @@ extension Connection {
     }
 
     func peerLeft(_ name: String) {
-        // Nobody waits for what it asked.
+        // No caller is left to wait for its calls' results.
         finishLookUp(name, .failure(DBusError(.nameHasNoOwner, "'\(name)' has left.")))
         directory.peers.removeValue(forKey: name)?.leave()
     }
 
-    /// The connection has ended.
+    /// Lets all peers leave, because the connection has ended.
     func forgetPeers(_ error: DBusError) {
         for name in Array(directory.lookUps.keys) {
             finishLookUp(name, .failure(error))

@@ -1,4 +1,4 @@
-/// One `subscribe`.
+/// A signal handler; nil fields match any signal.
 @BusActor
 struct Subscription {
     let sender: String
@@ -9,16 +9,16 @@ struct Subscription {
 }
 
 extension Connection {
-    /// Calls `body` for each such signal whose sender is exactly `sender`.
+    /// Calls `body` for each matching signal from exactly `sender`.
     ///
     /// - Parameters:
     ///   - sender: A unique name, or `org.freedesktop.DBus`; other names never match.
-    ///   - path: Nil: any.
-    ///   - interface: The signal's.
-    ///   - member: Nil: any.
-    ///   - broadcast: Whether to ask the bus for signals that are sent to everybody.
+    ///   - path: The object; nil matches any.
+    ///   - interface: The signal's interface.
+    ///   - member: The signal's name; nil matches any.
+    ///   - broadcast: Whether to ask the bus for broadcast signals.
     ///   - body: Called in the order of arrival.
-    /// - Returns: What ends it.
+    /// - Returns: A source that ends the subscription when canceled.
     public func subscribe(
         sender: String,
         path: ObjectPath?,

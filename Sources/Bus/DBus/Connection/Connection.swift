@@ -3,19 +3,15 @@ import Glibc
 
 /// A connection to a bus.
 ///
-/// The loop keeps it alive until ``close()`` or until the bus is gone.
+/// The loop keeps the connection alive until ``close()`` or until the bus is gone.
 @BusActor
 public final class Connection {
-    /// Where a bus is.
     public enum Address: Sendable, Hashable {
-        /// The system bus.
         case system
-        /// The bus of the user's session.
         case session
-        /// A D-Bus address, for example `unix:path=/run/bus`.
         case address(String)
 
-        /// `system`, `session`, or an address.
+        /// Parses `system`, `session`, or a D-Bus address such as `unix:path=/run/bus`.
         public init(argument: String) {
             switch argument {
             case "system": self = .system
@@ -28,15 +24,16 @@ public final class Connection {
     /// A timeout so long (ten years) that no timer is started for it.
     public nonisolated static let noTimeout = Duration.seconds(10 * 365 * 86_400)
 
-    /// Where the bus is.
     public let address: Address
-    /// The own unique name.
+    /// The connection's own unique name.
     public let uniqueName: String
-    /// The timeout of a call that names none.
+    /// The default timeout of calls.
     public var callTimeout = Duration.seconds(25)
-    /// Bounds callers; nil: each call is served when it arrives.
+    /// Bounds callers.
+    ///
+    /// Without a guard, each call is served when it arrives.
     package var callGuard: (any CallGuard)?
-    /// Called for each call that is refused before any work: the caller, the member, the error.
+    /// Called for each call that is refused before any work.
     public var onRefusal: (@BusActor (Peer, _ member: String, DBusError) -> Void)?
 
     // SAFETY: used on the loop's thread alone; `deinit` dispatches there.
@@ -46,24 +43,26 @@ public final class Connection {
     private var disconnected: [@BusActor () -> Void] = []
     /// The message that sd-bus has handed over in this turn.
     private var arrived: Message?
-    /// Calls served so far.
+    /// The number of calls served so far.
     public internal(set) var served: UInt64 = 0
 
-    // The parts, each with a file of its own.
+    // State of the parts, each implemented in a file of its own.
     var outgoing = OutgoingCalls()
     var subscriptions: [String: [Subscription]] = [:]
     var names = NameState()
     var directory = PeerDirectory()
     var objects = ObjectTree()
 
-    /// Connects to a bus and says Hello; no descriptor comes or goes on the connection.
+    /// Connects to a bus and says Hello.
     ///
-    /// Blocking: for start-up only.
+    /// Descriptors never cross the connection.
     ///
-    /// - Throws: `NoServer` when there is no bus, `Disconnected` when it refuses.
+    /// Blocks: for start-up only.
+    ///
+    /// - Throws: `NoServer` when there is no bus, `Disconnected` when the bus refuses.
     public init(_ address: Address) throws(DBusError) {
         let opened = try Self.open(address, takingDescriptors: false)
-        // sd-bus hands its own string out; it is copied at once.
+        // SAFETY: sd-bus lends its own string, which is copied at once.
         var name: UnsafePointer<CChar>?
         guard sd_bus_get_unique_name(opened, &name) >= 0, let name else {
             sd_bus_close_unref(opened)
@@ -86,24 +85,24 @@ public final class Connection {
         }
     }
 
-    /// Whether a call is not answered yet.
+    /// Whether any call is still unanswered.
     public var isAnswering: Bool {
         callGuard?.hasWaitingCalls == true || directory.isBusy
     }
 
-    /// Calls `body` when the bus is gone; not after ``close()``.
+    /// Calls `body` when the bus is gone, but not after ``close()``.
     public func onDisconnect(_ body: @escaping @BusActor () -> Void) {
         disconnected.append(body)
     }
 
-    /// Writes queued messages.
+    /// Writes queued messages, and blocks until the bus has taken them.
     ///
-    /// Blocks until the bus has taken them: for shutdown.
+    /// For shutdown.
     public func flush() { sd_bus_flush(bus) }
 
     /// Ends the connection.
     ///
-    /// Calls fail with `Disconnected`, peers leave.
+    /// Pending calls fail with `Disconnected`, and peers leave.
     public func close() {
         disconnected = []
         end()
@@ -111,20 +110,22 @@ public final class Connection {
 
     // MARK: For the loop
 
-    /// The events to poll for; waiting calls are served when the bus takes more.
+    /// The events to poll for.
+    ///
+    /// Waiting calls are served when the socket can be written.
     var pollEvents: Int16 {
         let events = Int16(truncatingIfNeeded: max(0, sd_bus_get_events(bus)))
         return callGuard?.hasWaitingCalls == true ? events | Int16(POLLOUT) : events
     }
 
-    /// When sd-bus wants a turn, in microseconds of CLOCK_MONOTONIC; `.max`: never.
+    /// When sd-bus wants a turn, in microseconds of CLOCK_MONOTONIC; `.max` for never.
     var deadline: UInt64 {
         var deadline = UInt64.max
         sd_bus_get_timeout(bus, &deadline)
         return deadline
     }
 
-    /// Reads a message, or makes the guard serve a waiting call.
+    /// Reads a message, or lets the guard serve a waiting call.
     ///
     /// - Returns: False when no work is left.
     func processOne() -> Bool {
@@ -133,13 +134,12 @@ public final class Connection {
         return callGuard?.serveNext(hasRead: hasRead) == true || hasRead
     }
 
-    /// Whether the bus is ready for reading or writing.
+    /// Returns whether the socket is ready, without blocking.
     package func isReady(_ events: Int32) -> Bool {
         var state = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         return poll(&state, 1, 0) > 0
     }
 
-    /// Whether sd-bus has written all messages.
     package var hasWrittenAll: Bool { sd_bus_get_events(bus) & POLLOUT == 0 }
 
     private func readOne() -> Bool {
@@ -159,28 +159,29 @@ public final class Connection {
         return result > 0
     }
 
-    /// Makes sd-bus hand over every message, also calls that it would answer itself.
+    /// Makes sd-bus hand over every message, including calls that it would answer itself.
     private func listen() {
         let callback: sd_bus_message_handler_t = { pointer, context, _ in
             guard let pointer, let context else { return 0 }
             let reference = (message: UInt(bitPattern: pointer), owner: UInt(bitPattern: context))
             BusActor.assume {
                 guard let message = OpaquePointer(bitPattern: reference.message),
-                    // SAFETY: sd-bus gives back the pointer that it was given below.
+                    // SAFETY: sd-bus passes back the pointer that was registered below.
                     let owner = UnsafeRawPointer(bitPattern: reference.owner)
                 else { return }
-                // SAFETY: sd-bus calls back for a connection that is being served, and is alive.
+                // SAFETY: sd-bus calls back only during `sd_bus_process`, while the connection
+                // lives.
                 Unmanaged<Connection>.fromOpaque(owner).takeUnretainedValue().take(message)
             }
             return 1
         }
-        // SAFETY: the filter goes with the bus, which this object owns.
+        // SAFETY: the filter lives as long as the bus, which this object owns.
         sd_bus_add_filter(bus, nil, callback, Unmanaged.passUnretained(self).toOpaque())
         EventSources.shared.add(self)
     }
 
     private func take(_ pointer: OpaquePointer) {
-        // A dropped call costs little more than reading it.
+        // Drop the call here, so that it costs little more than reading it.
         if let callGuard, sd_bus_message_get_expect_reply(pointer) == 0,
             let sender = sd_bus_message_get_sender(pointer),
             callGuard.drops(unansweredCallOf: String(cString: sender))
@@ -224,7 +225,6 @@ public final class Connection {
 // MARK: Opening
 
 extension Connection {
-    /// Starts a connection of sd-bus.
     nonisolated static func open(
         _ address: Address,
         takingDescriptors: Bool
@@ -245,7 +245,7 @@ extension Connection {
         throw DBusError(isNowhere ? .noServer : .disconnected, "The bus cannot be reached.")
     }
 
-    /// Sets the address that sd-bus itself would choose, and its trust in the bus's messages.
+    /// Sets the address that sd-bus itself would choose.
     private nonisolated static func locate(_ address: Address, _ bus: OpaquePointer) -> Int32 {
         switch address {
         case .system:

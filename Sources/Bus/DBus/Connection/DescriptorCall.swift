@@ -5,11 +5,11 @@ package import Linux
 /// A call with a descriptor in its reply, on a short-lived connection of its own.
 ///
 /// The other connections of this process take no descriptor from the bus (L30). The owner of the
-/// called name must be trusted: to close its descriptor may block.
+/// called name must be trusted, because closing its descriptor may block.
 package enum DescriptorCall {
-    /// Calls a method with string arguments, and returns the descriptor of its reply; nil: none.
+    /// Calls a method with string arguments, and returns its reply's descriptor, or nil.
     ///
-    /// Blocking: for a thread that may wait for `timeout`.
+    /// Blocks for at most `timeout`, so it must not run on the loop's thread.
     package static func call(
         _ destination: String,
         _ path: ObjectPath,

@@ -1,26 +1,24 @@
-/// The process at the other end, as the bus identifies it, never as a message does.
+/// The process at the other end, as the bus identifies it, never by its own claim.
 @BusActor
 public final class Peer {
-    /// The unique name.
+    /// The peer's unique name.
     public let name: String
-    /// The user.
+    /// The peer's user.
     ///
     /// Never `UInt32.max`.
     public let uid: UInt32
-    /// The process id; greater than zero.
+    /// The process id, greater than zero.
     ///
-    /// The process may have ended, and the pid been reused.
+    /// The process may have ended, and its pid may be reused.
     public let pid: Int32
-    /// The connection on which it is known.
     package private(set) weak var connection: Connection?
-    /// Whether it has left the bus.
     public private(set) var hasLeft = false
 
     private var leaving: [UInt64: EventSource] = [:]
     private var tasks: [UInt64: Task<Void, Never>] = [:]
     private var count: UInt64 = 0
 
-    /// Nil when the bus does not know the user or the process.
+    /// Returns nil when the bus does not know the user or the process.
     init?(name: String, uid: UInt32?, pid: Int32?, on connection: Connection) {
         guard let uid, let pid, uid != .max, pid > 0 else { return nil }
         self.name = name
@@ -41,10 +39,10 @@ public final class Peer {
         return source
     }
 
-    /// Whether another of its calls may wait for an answer.
+    /// Whether another of the peer's calls may wait for an answer.
     var mayWait: Bool { tasks.count < MessageLimits.waitingCalls }
 
-    /// Whether any of its calls waits for an answer.
+    /// Whether any of the peer's calls waits for an answer.
     var isWaiting: Bool { !tasks.isEmpty }
 
     /// Runs a task that is canceled when the peer leaves.

@@ -1,18 +1,17 @@
 /// A call that was sent.
 ///
-/// It ends once: by its reply, its timeout, ``cancel()`` or the connection.
+/// The call ends once: by its reply, its timeout, ``cancel()`` or the end of the connection.
 @BusActor
 public final class PendingCall {
-    /// The serial of the call on this connection.
     public let serial: UInt32
-    /// Only a reply from this sender counts; nil: from any.
+    /// The only accepted sender of the reply; nil accepts any.
     let destination: String?
     private var result: Result<Message, DBusError>?
     private var waiting: [UnsafeContinuation<Result<Message, DBusError>, Never>] = []
     private var completions: [@BusActor (Result<Message, DBusError>) -> Void] = []
     private var forget: (@BusActor (UInt32) -> Void)?
     var timer: EventSource?
-    /// Whether its reply carries a secret.
+    /// Whether the reply carries a secret.
     let isSensitive: Bool
 
     init(
@@ -27,14 +26,14 @@ public final class PendingCall {
         self.forget = forget
     }
 
-    /// Whether it was answered, or nobody waits any more.
+    /// Whether the call has ended.
     var isOver: Bool { result != nil }
 
     /// Waits for the reply.
     ///
     /// Canceling the waiting task cancels the call.
     ///
-    /// - Throws: the error that was answered; `NoReply` after the timeout or a cancellation;
+    /// - Throws: The error that was answered; `NoReply` after the timeout or a cancellation;
     ///   `Disconnected`.
     public func reply() async throws(DBusError) -> Message {
         let result = await withTaskCancellationHandler {
@@ -52,14 +51,14 @@ public final class PendingCall {
         return try result.get()
     }
 
-    /// Stops waiting; a reply that comes later is dropped.
+    /// Stops waiting.
     ///
-    /// The other side is not told.
+    /// A later reply is dropped, and the other side is not told.
     public func cancel() {
         finish(.failure(DBusError(.noReply, "The call was canceled.")))
     }
 
-    /// Calls `body` in the same turn in which the call ends.
+    /// Calls `body` in the turn in which the call ends.
     package func onEnd(_ body: @escaping @BusActor (Result<Message, DBusError>) -> Void) {
         if let result = self.result {
             body(result)
