@@ -6,7 +6,7 @@ package import DBus
 /// it. A call counts until its work has ended, even if its caller has left.
 @BusActor
 package final class CallQuota {
-    /// How costly a method is until it is answered.
+    /// The cost of a method until it is answered.
     package enum Kind: Sendable, Hashable {
         /// The method is answered at once, in the turn of the loop in which the call arrives.
         case immediate

@@ -1,16 +1,16 @@
 public import DBus
 
-/// The owner of `org.localauth.Authentication1`: the only caller that sensors and the passcode
-/// verifier serve.
+/// The owner of `org.localauth.Authentication1`: the only caller that sensors and the
+/// passcode verifier serve.
 ///
-/// A signal of another owner may get lost. The bus is therefore asked again when its last answer is
-/// older than a second.
+/// The signal of another owner may get lost. The bus is therefore asked again when its last answer
+/// is older than a second.
 @BusActor public final class DaemonCaller {
     private static let longestTrust = Duration.seconds(1)
 
     private let connection: Connection
     private let owners = SharedLookUps<Bool, String?>()
-    /// The last answer of the bus, and the time of its question.
+    /// The last answer of the bus, and the time of its query.
     private var confirmed: (owner: String, at: ContinuousClock.Instant)?
     /// Counts the signals of another owner.
     private var changes = 0
@@ -20,14 +20,13 @@ public import DBus
         confirmed = nil
     }
 
-    /// For calls that come through a connection.
     public init(on connection: Connection) {
         self.connection = connection
     }
 
-    /// Refuses a caller that isn't the daemon.
+    /// Refuses a caller that is not the daemon.
     ///
-    /// - Throws: `accessDenied`, also when the bus doesn't say who is.
+    /// - Throws: `accessDenied`, also when the bus does not name the owner.
     public func require(_ peer: Peer) async throws(DBusError) {
         guard await isOwner(peer), !peer.hasLeft else {
             throw DBusError(
@@ -49,10 +48,10 @@ public import DBus
         return peer.name == owner
     }
 
-    /// Returns when the daemon has taken in what the bus told it before, or doesn't answer.
+    /// Returns when the daemon has processed all earlier messages of the bus, or does not answer.
     ///
-    /// The bus keeps the order of what it hands over: before the first answer the daemon has read
-    /// it, and before the second one it has asked the bus whatever it wants to know about it.
+    /// The bus keeps the order of messages. Before its first reply, the daemon has read them.
+    /// Before its second reply, it has asked the bus all resulting queries.
     public func hasHeard(within limit: Duration) async {
         guard let owner = await owner() else { return }
         for _ in 0..<2 {
@@ -66,7 +65,7 @@ public import DBus
         }
     }
 
-    /// Who it is now; nil: nobody, or the bus doesn't say.
+    /// The daemon's unique name; nil when there is none, or the bus does not answer.
     private func owner() async -> String? {
         let connection = connection
         return await owners.share(true) {

@@ -1,22 +1,20 @@
 public import DBus
 
-/// The names of an interface; the generated types of each interface hang on it.
+/// The name of an interface.
+///
+/// The generated types of each interface extend it.
 public protocol BusInterface: Sendable {
-    /// The name of the interface.
     static var interface: String { get }
 }
 
 /// Calls an interface of an object on the bus.
 @BusActor
 public struct Proxy<Interface: BusInterface>: Sendable {
-    /// The connection that the calls go over.
     public let connection: Connection
-    /// The bus name that the calls go to.
     public let destination: String
-    /// The object that the calls go to.
     public let path: ObjectPath
 
-    /// Makes the proxy of an object without sending a message.
+    /// Creates the proxy of an object without sending a message.
     public init(_ connection: Connection, destination: String, path: ObjectPath) {
         self.connection = connection
         self.destination = destination
@@ -131,8 +129,8 @@ public struct Proxy<Interface: BusInterface>: Sendable {
 
     /// Calls `body` when properties have changed, with the new values of some.
     ///
-    /// The sender is a unique name; where it is left out, `destination` must be a unique name.
-    /// Without `broadcast` only signals that are sent to this connection by name are heard.
+    /// `sender` must be a unique name. Without it, `destination` must be a unique name. Without
+    /// `broadcast`, only signals sent to this connection by name arrive.
     public func onPropertiesChanged(
         sender: String? = nil,
         broadcast: Bool = true,
@@ -148,13 +146,11 @@ public struct Proxy<Interface: BusInterface>: Sendable {
     }
 }
 
-/// Sends the signals of an interface from an object.
 @BusActor
 public struct Signals<Interface: BusInterface> {
     private let connection: Connection
     private let path: ObjectPath
 
-    /// Makes the sender of the object at a path.
     public init(_ connection: Connection, path: ObjectPath) {
         self.connection = connection
         self.path = path

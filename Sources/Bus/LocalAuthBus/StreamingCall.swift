@@ -1,24 +1,22 @@
 public import DBus
 
-/// One step of a call with progress.
+/// An event of a call with progress.
 public struct StreamEvent: Sendable, Hashable {
-    /// What happened; receivers ignore kinds that they do not know.
+    /// The kind of the event; receivers ignore unknown kinds.
     public let kind: String
-    /// More about it.
     public let detail: [String: Variant]
 
-    /// An event by its parts.
     public init(kind: String, detail: [String: Variant]) {
         self.kind = kind
         self.detail = detail
     }
 }
 
-/// Which `Event` signals belong to a call with progress.
+/// Selects the `Event` signals that belong to a call with progress.
 public enum StreamMatch: Sendable, Hashable {
     /// `Event(s kind, a{sv} detail)` from the object that was called.
     case path
-    /// The same, when `call` in the detail is the serial of the call.
+    /// As ``path``, if `call` in the detail is the serial of the call.
     case call
     /// `Event(t operation, s kind, a{sv} detail)` with this operation.
     case operation(UInt64)
@@ -27,7 +25,9 @@ public enum StreamMatch: Sendable, Hashable {
 /// A call with progress: events while it runs, then one reply.
 @BusActor
 public final class StreamingCall<Value: Sendable> {
-    /// What happens until the reply; at most 1024 wait to be read, the oldest go first.
+    /// Events until the reply.
+    ///
+    /// At most 1024 wait to be read; further events replace the oldest.
     public nonisolated let events: AsyncStream<StreamEvent>
     private let pending: PendingCall
     private let decode: @BusActor (Message) throws(DBusError) -> Value
@@ -42,14 +42,14 @@ public final class StreamingCall<Value: Sendable> {
         self.decode = decode
     }
 
-    /// The number of the call on its connection.
+    /// The serial of the call on its connection.
     public var serial: UInt32 { pending.serial }
 
     /// Waits for the reply.
     ///
     /// Canceling the waiting task cancels the call.
     ///
-    /// - Throws: as ``PendingCall/reply()``, and `InvalidArgs` for a reply of another type.
+    /// - Throws: As ``PendingCall/reply()``, and `InvalidArgs` for a reply of another type.
     public func reply() async throws(DBusError) -> Value {
         try decode(try await pending.reply())
     }
@@ -65,7 +65,7 @@ public final class StreamingCall<Value: Sendable> {
 extension Connection {
     /// Starts a call, and collects the events that come before its reply.
     ///
-    /// - Throws: `InvalidArgs` unless `destination` is a unique name (or the connection is direct).
+    /// - Throws: `InvalidArgs` unless `destination` is a unique name.
     public func stream<Value: Sendable>(
         to destination: String,
         path: ObjectPath,
@@ -113,7 +113,7 @@ extension Connection {
 }
 
 extension StreamMatch {
-    /// Nil when the signal is another call's, or malformed.
+    /// Returns nil for a malformed signal, or a signal of another call.
     @BusActor
     fileprivate func event(in message: Message, of serial: UInt32) -> StreamEvent? {
         switch self {

@@ -2,12 +2,12 @@
 package import DBus
 
 extension Sensor1 {
-    /// Every sensor has a bus name of its own below this one: `org.localauth.Sensor1.NAME`.
+    /// The prefix of all sensors' bus names, such as `org.localauth.Sensor1.NAME`.
     public static let namespace = interface
 }
 
 extension RefusalCode {
-    /// The name of the error with which Evaluate refuses.
+    /// The error name with which Evaluate refuses.
     package var errorName: DBusError.Name {
         switch self {
         case .authenticationFailed: .authenticationFailed
@@ -29,7 +29,7 @@ extension RefusalCode {
         }
     }
 
-    /// The code of an error by its name; nil: it is no refusal.
+    /// Returns nil if the error is no refusal.
     package init?(_ name: DBusError.Name) {
         guard let code = Self.byName[name] else { return nil }
         self = code
@@ -43,10 +43,9 @@ extension RefusalCode {
 extension SensorFailure {
     private static let namespace = Sensor1.interface + ".Error."
 
-    /// The name of the error that a sensor answers.
     package var errorName: DBusError.Name { .init(rawValue: Self.namespace + rawValue) }
 
-    /// The failure that a sensor answered; nil: another error.
+    /// Returns nil for any other error.
     package init?(_ name: DBusError.Name) {
         guard name.rawValue.hasPrefix(Self.namespace) else { return nil }
         self.init(rawValue: String(name.rawValue.dropFirst(Self.namespace.count)))

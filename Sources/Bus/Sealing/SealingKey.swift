@@ -1,11 +1,13 @@
 import Crypto
 internal import FoundationEssentials
 
-/// The use of a sealed value: a value opens only for the use that it is sealed for.
+/// The use of a sealed value.
+///
+/// A value opens only for the use that it is sealed for.
 public enum SealingPurpose: String, Sendable {
     /// A secret between a caller and the daemon, bound to the caller's unique bus name.
     case keychain = "org.localauth.Keychain1"
-    /// A password of the login for the verifier, bound to the handle of the prompt.
+    /// A login password for the verifier, bound to the handle of the prompt.
     case passcode = "org.localauth.Passcode1"
 
     fileprivate var info: Data { Data(rawValue.utf8) }
@@ -25,14 +27,14 @@ enum SealingSuite {
 
 /// The key pair of a process to which others seal secrets.
 public struct SealingKey: Sendable {
-    /// The bytes that a sealed value has beside the secret.
+    /// The size of a sealed value beyond its secret, in bytes.
     public static let overhead = SealingSuite.keySize + 16
 
     private let key: Curve25519.KeyAgreement.PrivateKey
-    /// The public key, 32 bytes.
+    /// 32 bytes.
     public let publicKey: [UInt8]
 
-    /// Makes a new key pair.
+    /// Generates a new key pair.
     public init() {
         self.init(Curve25519.KeyAgreement.PrivateKey())
     }
@@ -104,7 +106,7 @@ public struct RecipientKey: Sendable {
     /// Seals a secret; nil if the cryptographic library fails.
     ///
     /// - Parameters:
-    ///   - secret: The bytes, which may be none.
+    ///   - secret: The bytes, possibly empty.
     ///   - purpose: The only use that the value opens for.
     ///   - holder: The bus name or the handle that the value is bound to.
     /// - Returns: The sealed value.

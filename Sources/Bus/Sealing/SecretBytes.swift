@@ -5,10 +5,11 @@ import Synchronization
 /// Secret bytes in memory, wiped when the last reference is released.
 public final class SecretBytes: Sendable {
     private let bytes: Mutex<[UInt8]>
-    /// How many there are.
     public let count: Int
 
-    /// Takes bytes over; a copy that the caller keeps is the caller's to wipe.
+    /// Takes the bytes over.
+    ///
+    /// The caller must wipe any copy that it keeps.
     public init(_ bytes: consuming [UInt8]) {
         count = bytes.count
         self.bytes = Mutex(bytes)
@@ -37,7 +38,7 @@ public final class SecretBytes: Sendable {
         try bytes.withLock { bytes throws(Failure) in try body(bytes) }
     }
 
-    /// As many random bytes of the kernel.
+    /// Returns random bytes from the kernel.
     package static func random(count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in generator.next() }

@@ -1,4 +1,4 @@
-// What Swift's Glibc module leaves out.
+// Declarations that Swift's Glibc module leaves out.
 #ifndef CLINUX_SHIM_H
 #define CLINUX_SHIM_H
 
@@ -22,17 +22,17 @@
 /// An anonymous file in memory; flags are MFD_*.
 int memfd_create(const char *name, unsigned int flags);
 
-/// A pipe whose ends no program inherits that is started meanwhile: flags are O_*.
+/// A pipe; flags are O_*. With O_CLOEXEC, no program started meanwhile inherits its ends.
 int pipe2(int ends[2], int flags);
 
-/// Who is at the other end of a socket: what SO_PEERCRED and SCM_CREDENTIALS carry.
+/// The process at the other end of a socket, as SO_PEERCRED and SCM_CREDENTIALS report it.
 struct ucred {
     pid_t pid;
     uid_t uid;
     gid_t gid;
 };
 
-/// The beginning of what is told of a program or library that is in memory.
+/// The first fields of a loaded program or library.
 struct dl_phdr_info {
     ElfW(Addr) dlpi_addr;
     const char *dlpi_name;
@@ -40,25 +40,24 @@ struct dl_phdr_info {
     ElfW(Half) dlpi_phnum;
 };
 
-/// Calls `told` for each of them.
+/// Calls `told` for each loaded program and library.
 int dl_iterate_phdr(int (*told)(struct dl_phdr_info *info, size_t size, void *data), void *data);
 #endif
 
-/// Forbids others of the same user to trace this process or to dump its memory; 0: done.
-/// prctl is variadic, and Swift imports no variadic functions.
+/// Forbids processes of this user to trace this process or dump its memory; returns 0 on success. prctl is variadic,
+/// and Swift imports no variadic functions.
 static inline int forbid_tracing(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
-/// Has the kernel hand to this process what its children leave running when they end; 0: done.
+/// Makes this process the parent of processes that its children leave behind; returns 0 on success.
 static inline int adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
-/// How many bytes can be read at once; 0: done. ioctl is variadic, too.
+/// Counts the bytes that can be read at once; returns 0 on success. ioctl is variadic too.
 static inline int count_unread(int descriptor, int *count) {
     return ioctl(descriptor, FIONREAD, count);
 }
 
-/// Gives back the pages of this program's code that are in memory because the start touched them or
-/// what lies beside them. They are the file's own: what is needed again is mapped again from the
-/// page cache.
+/// Releases pages of the program's code that the start touched. The kernel maps a page that is needed again from the
+/// page cache, because the file still has it.
 static inline void give_back_code(void) {
     extern const char __executable_start[], etext[];
     const uintptr_t page = 4096;
@@ -68,18 +67,18 @@ static inline void give_back_code(void) {
         madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
-/// Gives back the pages of one program or library that only its file writes; for dl_iterate_phdr.
+/// Releases pages of a loaded program or library that only its file writes; a callback of dl_iterate_phdr.
 static inline int give_back_unwritten(struct dl_phdr_info *info, size_t size, void *data) {
     const uintptr_t page = 4096;
     (void)size, (void)data;
-    // What has no file is the kernel's own.
+    // An object without a file belongs to the kernel.
     if (info->dlpi_name[0] && info->dlpi_name[0] != '/')
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         if (part->p_type != PT_DYNAMIC)
             continue;
-        // Its code was changed when it was loaded: no file has that.
+        // The loader changed this code in memory, so the file has another version.
         for (const ElfW(Dyn) *entry = (const void *)(info->dlpi_addr + part->p_vaddr);
              entry->d_tag != DT_NULL; entry++)
             if (entry->d_tag == DT_TEXTREL ||
@@ -98,7 +97,7 @@ static inline int give_back_unwritten(struct dl_phdr_info *info, size_t size, vo
     return 0;
 }
 
-/// The same as give_back_code, of all libraries as well: GTK's are ten times the program's own.
+/// As give_back_code, for all libraries too: GTK's code is ten times the program's.
 static inline void give_back_libraries(void) { dl_iterate_phdr(give_back_unwritten, NULL); }
 
 #ifndef SCM_CREDENTIALS

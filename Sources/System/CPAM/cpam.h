@@ -1,3 +1,3 @@
-// What the passcode verifier takes from C beyond the Glibc module: PAM and shadow.
+// C declarations of the passcode verifier beyond the Glibc module: PAM and shadow.
 #include <security/pam_appl.h>
 #include <shadow.h>

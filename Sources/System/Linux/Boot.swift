@@ -2,7 +2,7 @@ import Glibc
 
 /// The running kernel: the id of this boot, and the time since it began.
 package enum Boot {
-    /// An identifier that every boot makes anew; nil when the kernel doesn't say.
+    /// A random identifier of this boot; nil when the kernel does not tell.
     package static func id() -> String? {
         // The kernel writes a UUID of 36 characters and a newline.
         let path = "/proc/sys/kernel/random/boot_id"
@@ -12,7 +12,7 @@ package enum Boot {
         return String(validating: bytes.dropLast(), as: UTF8.self)
     }
 
-    /// Nanoseconds since then (`CLOCK_BOOTTIME`): they go on during suspend and can't be set.
+    /// Nanoseconds since boot (`CLOCK_BOOTTIME`), which count suspended time and cannot be set.
     package static func nanoseconds() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

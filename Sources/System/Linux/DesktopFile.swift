@@ -1,27 +1,27 @@
 import Glibc
 
-/// What the menus of a desktop say of a program.
+/// An entry of a desktop's application menu.
 package struct DesktopFile {
-    /// The name of the file, without its ending.
+    /// The file name without its suffix.
     package let identifier: String
-    /// The program's name, in the first of the wanted languages that it has; else in English.
+    /// The program's name in the first available of the wanted languages, else in English.
     package let name: String
-    /// The name of its icon, or its path; empty when it has none.
+    /// The name or the path of the icon; empty without an icon.
     package let icon: String
-    /// What starts the program, word by word.
+    /// The command line of `Exec`, split into words.
     private let command: [Substring]
 
-    /// Reads a file; nil when there is none.
+    /// Reads a file; nil when it does not exist.
     package init?(_ identifier: String, in folder: String, languages: [String] = []) {
         let path = "\(folder)/\(identifier).desktop"
         guard let bytes = SmallFile.read(path, limit: 65_536) else { return nil }
-        // The lower the number, the better a name; the one without a language is English.
+        // A lower rank is a better language. The name without a language is English.
         let keys = languages.map { "Name[\($0)]=" }
         var rank = languages.firstIndex(of: "en") ?? languages.count
         var (name, icon, command) = ("", "", "")
-        // Most lines are translations: none of them is made a string.
+        // Most lines are translations: only wanted lines become strings.
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
-            // What follows the first group are single actions.
+            // The groups after the first describe single actions.
             if line.first == UInt8(ascii: "["), !line.elementsEqual("[Desktop Entry]".utf8) {
                 break
             }
@@ -38,8 +38,9 @@ package struct DesktopFile {
         self.command = command.split(separator: " ")
     }
 
-    /// Those in a folder, at most 4096, the ones with short names first: others are for single
-    /// actions of the same programs.
+    /// The desktop files of a folder, at most 4096, short names first.
+    ///
+    /// Files with longer names often are for single actions of a program.
     package static func all(
         in folder: String,
         languages: [String] = []
@@ -52,7 +53,6 @@ package struct DesktopFile {
             }
     }
 
-    /// Whether it starts the program at a path.
     package func starts(_ path: String) -> Bool {
         guard let word = command.first else { return false }
         let program = word.drop { $0 == "\"" }.prefix { $0 != "\"" }
@@ -61,8 +61,9 @@ package struct DesktopFile {
         return places.contains { Self.resolved($0) == path }
     }
 
-    /// Whether it says no more to the program than what to open and how: one that names a script or
-    /// another program is the desktop file of that.
+    /// Whether the command has only options and placeholders for files.
+    ///
+    /// A command that names a script or another program belongs to that program.
     package var isOfProgramItself: Bool {
         command.dropFirst().allSatisfy { $0.hasPrefix("-") || $0.hasPrefix("%") }
     }

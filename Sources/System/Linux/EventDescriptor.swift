@@ -1,11 +1,13 @@
 import CLinux
 import Glibc
 
-/// A descriptor that one thread makes readable to wake another (`eventfd`).
+/// A descriptor with which a thread wakes another thread (`eventfd`).
 package struct EventDescriptor: Sendable {
     private let descriptor: OwnedDescriptor
 
-    /// One that isn't readable yet; `isBlocking`: ``clear()`` waits until it is.
+    /// Creates a descriptor that is not readable.
+    ///
+    /// With `isBlocking`, ``clear()`` waits until it is.
     package init(isBlocking: Bool = false) throws(SystemError) {
         let flags = Int32(EFD_CLOEXEC) | (isBlocking ? 0 : Int32(EFD_NONBLOCK))
         descriptor = OwnedDescriptor(adopting: eventfd(0, flags))
@@ -16,13 +18,13 @@ package struct EventDescriptor: Sendable {
 
     package var rawValue: Int32 { descriptor.rawValue }
 
-    /// Makes it readable until ``clear()``.
+    /// Makes the descriptor readable until ``clear()``.
     package func signal() {
         var one: UInt64 = 1
         _ = write(rawValue, &one, 8)
     }
 
-    /// Takes all signals that were given.
+    /// Consumes all signals.
     package func clear() {
         var count: UInt64 = 0
         _ = read(rawValue, &count, 8)

@@ -1,15 +1,17 @@
 import Glibc
 
-/// A process that has a file open, as far as the kernel tells it to this process: of other users'
-/// processes only root learns it.
+/// A process that has a file open.
+///
+/// The kernel tells only root about other users' processes.
 package struct FileHolder: Hashable {
     package let path: String
     package let pid: Int32
-    /// The file name of the program; empty where it can't be proven.
+    /// The file name of the program; empty if the program cannot be proven.
     package let program: String
 
-    /// The other processes that have any of these files open, in the order of their numbers; of
-    /// more than 4096 processes or descriptors some are overlooked.
+    /// The other processes that have any of these files open, sorted by pid.
+    ///
+    /// Looks at no more than 4096 processes, and 4096 descriptors of each.
     package static func all(of paths: Set<String>) -> [Self] {
         let pids = SmallFile.names(in: "/proc").compactMap { Int32($0) }.filter { $0 != getpid() }
             .sorted()

@@ -1,16 +1,15 @@
 import Glibc
 
-/// What changes with a file, however it is written: in place, or as another file that is renamed
-/// to it.
+/// A value that changes whenever a file is written in place or replaced by a rename.
 ///
-/// Its content need not be readable.
+/// The file's content need not be readable.
 package struct FileStamp: Equatable, Sendable {
     private let device: dev_t
     private let number: ino_t
     private let size: off_t
     private let written: [Int]
 
-    /// Nil: there is no such file, or the way to it is closed.
+    /// Returns nil if the file does not exist or cannot be reached.
     package init?(of path: String) {
         var info = stat()
         guard stat(path, &info) == 0 else { return nil }

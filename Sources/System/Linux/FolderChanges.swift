@@ -1,14 +1,13 @@
 import CLinux
 import Glibc
 
-/// Tells that something was made, written, renamed or removed in folders, or that a file was
-/// written (`inotify`).
+/// Reports files that are made, written, renamed or removed in folders (`inotify`).
 package struct FolderChanges {
-    /// Readable when something has changed.
+    /// Readable when a watched folder or file has changed.
     package let descriptor: OwnedDescriptor
-    /// Whether the kernel had no watch left for one of the folders.
+    /// Whether the kernel had no watch left for a folder.
     package private(set) var isBlind = false
-    /// What is looked at, with the events of each.
+    /// The events to watch, by folder or file.
     private var folders: [String: Int32] = [:]
 
     private static let comesAndGoes =
@@ -16,18 +15,17 @@ package struct FolderChanges {
 
     private static let mostFolders = 1024
 
-    /// Nil when the kernel lets nobody watch any more.
+    /// Returns nil when the kernel has no instance left for this user.
     package init?() {
         let number = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         guard number >= 0 else { return nil }
         descriptor = OwnedDescriptor(adopting: number)
     }
 
-    /// Looks at a folder or a file from now on; one that is missing, or is another by then, as soon
-    /// as something else has changed.
+    /// Watches a folder or a file.
     ///
-    /// Of devices only what comes, goes, or gets another owner is told: every program that closes
-    /// `/dev/null` has written to it, and so has whoever only looked what a device is.
+    /// A path that is missing or replaced is watched from the next reported change on. For devices,
+    /// writes are not reported: every program that closes `/dev/null` has written to it.
     package mutating func add(_ folder: String, ofDevices: Bool = false) {
         guard folders.count < Self.mostFolders else { return }
         let events = ofDevices ? Self.comesAndGoes : Self.comesAndGoes | IN_CLOSE_WRITE
@@ -39,7 +37,7 @@ package struct FolderChanges {
         var events = [UInt8](repeating: 0, count: 4096)
         while read(descriptor.rawValue, &events, events.count) > 0 {}
         isBlind = false
-        // Folders that were made, or made anew; the others keep the watch that they have.
+        // Watch paths that were made or replaced. Other paths keep their watch.
         for (folder, events) in folders { watch(folder, events) }
     }
 

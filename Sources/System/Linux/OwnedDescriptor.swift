@@ -1,18 +1,20 @@
 package import Glibc
 
-/// Owns one file descriptor, and closes it when the last reference goes.
+/// Owns a file descriptor, and closes it when the last reference goes.
 package final class OwnedDescriptor: Hashable, Sendable {
-    /// The number; valid while this object lives.
+    /// Valid while this object lives.
     package let rawValue: Int32
     private let closed: (@Sendable () -> Void)?
 
-    /// Takes over a descriptor: from now on nobody else may close it.
+    /// Takes over a descriptor.
+    ///
+    /// From then on, no other code may close it.
     package init(adopting descriptor: Int32) {
         rawValue = descriptor
         closed = nil
     }
 
-    /// The same, and calls `closed` on whatever thread the last reference goes.
+    /// Takes over a descriptor, and calls `closed` on the thread that drops the last reference.
     package init(adopting descriptor: Int32, closed: @escaping @Sendable () -> Void) {
         rawValue = descriptor
         self.closed = closed
@@ -25,12 +27,11 @@ package final class OwnedDescriptor: Hashable, Sendable {
         closed?()
     }
 
-    /// The same object, not the same open file.
+    /// Compares by identity, not by the open file.
     package static func == (left: OwnedDescriptor, right: OwnedDescriptor) -> Bool {
         left === right
     }
 
-    /// By identity.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }
@@ -43,7 +44,7 @@ extension OwnedDescriptor {
         return descriptor < 0 ? nil : OwnedDescriptor(adopting: descriptor)
     }
 
-    /// Everything from here to the end; nil when it can't be read, or is longer than `limit` bytes.
+    /// Reads up to the end; nil if reading fails or there are more than `limit` bytes.
     package func content(limit: Int) -> [UInt8]? {
         var content: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: min(limit + 1, 65_536))
@@ -56,7 +57,7 @@ extension OwnedDescriptor {
         }
     }
 
-    /// Writes all of it; false with the reason in `errno`.
+    /// Writes all bytes; false with the reason in `errno`.
     package func write(_ content: [UInt8]) -> Bool {
         var rest = content[...]
         while !rest.isEmpty {

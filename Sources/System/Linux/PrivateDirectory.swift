@@ -1,10 +1,10 @@
 package import Glibc
 
-/// A directory for state: it is ours, and others can't write to it.
+/// A directory for state that this user owns and no other user can write to.
 package struct PrivateDirectory: Sendable {
     package let path: String
 
-    /// Makes it, with mode 0700, where it is missing.
+    /// Creates a missing directory with mode 0700.
     package init(_ path: String) throws(SystemError) {
         self.path = path
         try Self.make(path)
@@ -21,7 +21,7 @@ package struct PrivateDirectory: Sendable {
         }
     }
 
-    /// Makes a directory, and those above it that are missing; their names are on the disk.
+    /// Creates a directory and its missing parents, and syncs their names to the disk.
     package static func make(_ path: String, mode: mode_t = 0o700) throws(SystemError) {
         let path = path.lastIndex { $0 != "/" }.map { String(path[...$0]) } ?? path
         let slash = path.lastIndex(of: "/")
@@ -34,7 +34,7 @@ package struct PrivateDirectory: Sendable {
         guard number == 0 else {
             throw SystemError(errno: number, "The state directory can't be made", path: path)
         }
-        // With its slash: that of a folder of the root is all there is.
+        // Keep the slash, because the parent of `/name` is `/`.
         do throws(SystemError) {
             try synchronize(slash.map { String(path[...$0]) } ?? ".")
         } catch {
@@ -60,14 +60,14 @@ package struct PrivateDirectory: Sendable {
         return DirectoryLock(descriptor)
     }
 
-    /// Replaces a private file, on the disk: a crash leaves the old one or the new one.
+    /// Replaces a private file durably: a crash leaves the old file or the new file.
     ///
-    /// When it throws, the old one is there, or none if there was none. (Where a filesystem has no
-    /// links the new one may have taken the old one's place.)
+    /// After an error the old file is in place, or no file if there was none. On a filesystem
+    /// without hard links, the new file may be in place instead.
     package func replace(_ name: String, with content: [UInt8]) throws(SystemError) {
         let (path, former) = (file(name), Self.former(file(name)))
         unlink(former)
-        // Another name of the old one, until the new one is on the disk.
+        // A second link to the old file, until the new file is on the disk.
         let hasFormer = link(path, former) == 0
         let isNew = !hasFormer && errno == ENOENT
         defer { if hasFormer { unlink(former) } }
@@ -84,14 +84,14 @@ package struct PrivateDirectory: Sendable {
 
     private static func former(_ path: String) -> String { path + ".old" }
 
-    /// All of a private file; nil: there is none.
+    /// Reads a private file; nil if it does not exist.
     package func content(of name: String, limit: Int) throws(SystemError) -> [UInt8]? {
         try PrivateFile.content(of: file(name), limit: limit)
     }
 
-    /// Removes a file; false: there was none.
+    /// Removes a file; false if it did not exist.
     package func remove(_ name: String) throws(SystemError) -> Bool {
-        // What an interrupted replacement left of it.
+        // Leftovers of an interrupted replacement.
         for left in [Self.former(file(name)), PrivateFile.fresh(file(name))] { unlink(left) }
         guard unlink(file(name)) == 0 else {
             guard errno == ENOENT else {
@@ -103,7 +103,7 @@ package struct PrivateDirectory: Sendable {
         return true
     }
 
-    /// The names in it, sorted; at most 65,536.
+    /// The names of the directory's entries, sorted; at most 65,536.
     package func names() throws(SystemError) -> [String] {
         guard let listing = opendir(path) else {
             throw SystemError(errno: errno, "The directory can't be read", path: path)
@@ -137,7 +137,7 @@ package struct PrivateDirectory: Sendable {
     }
 }
 
-/// A state directory is this process's own as long as this lives.
+/// The exclusive use of a state directory, as long as this object lives.
 package final class DirectoryLock: Sendable {
     private let descriptor: OwnedDescriptor
 
@@ -146,7 +146,7 @@ package final class DirectoryLock: Sendable {
     }
 
     deinit {
-        // A child process that has not reached its exec has the descriptor, too.
+        // A child process before its exec has the descriptor too.
         flock(descriptor.rawValue, LOCK_UN)
     }
 }

@@ -1,10 +1,12 @@
 import Glibc
 
-/// Files with the mode 0600 that are ours.
+/// Files with mode 0600 that this user owns.
 package enum PrivateFile {
-    /// Whether a file is there; one that others may open, or that isn't a file, is refused.
+    /// Returns whether a file exists.
+    ///
+    /// Throws for a file that is not private or not regular.
     package static func exists(_ path: String) throws(SystemError) -> Bool {
-        // By name, not by descriptor: closing one of a database would drop SQLite's locks.
+        // By name, because closing a descriptor of a database would drop SQLite's locks.
         var status = stat()
         guard lstat(path, &status) == 0 else {
             guard errno == ENOENT else {
@@ -16,7 +18,9 @@ package enum PrivateFile {
         return true
     }
 
-    /// Makes a file that isn't there yet, with this content, on the disk.
+    /// Creates a file with this content on the disk.
+    ///
+    /// The file must not exist.
     package static func make(_ path: String, _ content: [UInt8] = []) throws(SystemError) {
         guard let file = OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600) else {
             throw SystemError(errno: errno, "The file can't be made", path: path)
@@ -28,12 +32,12 @@ package enum PrivateFile {
         }
     }
 
-    /// Replaces a file: a crash leaves the old one or the new one.
+    /// Replaces a file: a crash leaves the old file or the new file.
     ///
-    /// The new name is on the disk once the directory is, too.
+    /// The new name is on the disk once the directory is synchronized too.
     package static func replace(_ path: String, with content: [UInt8]) throws(SystemError) {
         let fresh = fresh(path)
-        // What an interrupted replacement left; nobody has used it.
+        // A leftover of an interrupted replacement, never in use.
         unlink(fresh)
         do throws(SystemError) {
             try make(fresh, content)
@@ -46,12 +50,12 @@ package enum PrivateFile {
         }
     }
 
-    /// What takes a file's place; one that is left is from a replacement that was interrupted.
+    /// The temporary name of a replacement.
     static func fresh(_ path: String) -> String { path + ".new" }
 
-    /// All of a file; nil: there is none.
+    /// Reads a file; nil if it does not exist.
     ///
-    /// One that others may open, or that isn't a file, is refused, and so is one that is too long.
+    /// Throws for a file that is not private, not regular or too long.
     package static func content(
         of path: String,
         limit: Int

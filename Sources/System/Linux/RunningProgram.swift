@@ -1,14 +1,13 @@
 import Glibc
 
-/// The program that a process runs, where the kernel proves it to this process (L33).
+/// The program that a process runs, if the kernel proves it to this process (L33).
 package struct RunningProgram: Sendable {
-    /// The file of the program.
     package let path: String
 
-    /// Returns nil where the program can't be proven, as for processes of other users.
+    /// Returns nil if the program cannot be proven, as for processes of other users.
     ///
-    /// A process in a mount namespace of its own, or with a file that was replaced, could be at the
-    /// path of any other program. The name that a process gives itself is never read.
+    /// A process in a mount namespace of its own, or with a replaced file, could be at the path of
+    /// any other program. The name that a process gives itself is never read.
     package init?(pid: Int32) {
         guard let own = SmallFile.link("/proc/self/ns/mnt"),
             SmallFile.link("/proc/\(pid)/ns/mnt") == own,
@@ -17,7 +16,7 @@ package struct RunningProgram: Sendable {
         self.path = path
     }
 
-    /// The file that a process was started from, without proof; nil where the kernel doesn't tell.
+    /// The file that a process was started from, without proof; nil if the kernel does not tell.
     package static func path(of pid: Int32) -> String? {
         guard let link = SmallFile.link("/proc/\(pid)/exe") else { return nil }
         // The kernel marks a file that was replaced since.
@@ -31,28 +30,28 @@ package struct RunningProgram: Sendable {
         return file.st_dev == program.st_dev && file.st_ino == program.st_ino
     }
 
-    /// The process that started a process, or took it over; nil for the first one, and where the
-    /// kernel doesn't tell.
+    /// The parent of a process; nil for the first process, or if the kernel does not tell.
     package static func parent(of pid: Int32) -> Int32? {
         guard let bytes = SmallFile.read("/proc/\(pid)/stat", limit: 1024) else { return nil }
-        // The second field is a name that may contain anything, in the last parentheses.
+        // The second field is a name in parentheses that may itself contain any character.
         let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?
             .split(separator: " ")
         guard let fields, fields.count > 1, let parent = Int32(fields[1]) else { return nil }
         return parent > 0 ? parent : nil
     }
 
-    /// The last part of the program's path.
     package var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// The desktop file of the program's name.
+    /// The desktop file with the program's name.
     ///
-    /// Only of one that was installed for everybody: anybody may call a file of theirs as they
-    /// like. What a script asks is not asked by the language that it is written in.
+    /// Only a program installed for all users has one, because users may name their own files as
+    /// they like. An interpreter has none, because the caller is its script.
     package var desktopFile: DesktopFile? { namesake(in: Self.applications, []) }
 
-    /// The desktop file of the program's name, else one that starts the program, which is looked
-    /// for in every file; with its name in one of these languages, the preferred one first.
+    /// The desktop file with the program's name, else the first that starts the program.
+    ///
+    /// The second search reads every file of the folder. `languages` lists the preferred language
+    /// first.
     package func desktopFile(
         in folder: String = Self.applications,
         languages: [String]
@@ -67,7 +66,7 @@ package struct RunningProgram: Sendable {
         "php", "python", "ruby", "tclsh", "wish", "zsh",
     ]
 
-    /// The name of its file, of one that has a desktop file for what it does itself.
+    /// The file name of an installed program that is no interpreter.
     private var ownFileName: String? {
         guard path.hasPrefix("/usr/"),
             !Self.interpreters.contains(String(fileName.prefix { $0.isLetter }))

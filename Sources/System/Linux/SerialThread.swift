@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A thread of its own for what blocks: the executor of an actor, or a queue of closures, in order.
+/// A thread for blocking work: the executor of an actor, or a queue of closures, in order.
 package final class SerialThread: SerialExecutor {
     private enum Work {
         case job(UnownedJob)
@@ -19,7 +19,7 @@ package final class SerialThread: SerialExecutor {
 
     /// Starts the thread, which keeps this object until it has ended.
     ///
-    /// - Parameter name: What an error is about.
+    /// - Parameter name: The subject of error messages.
     /// - Throws: `io` when the kernel refuses a descriptor or a thread.
     package init(named name: String) throws(SystemError) {
         wake = try EventDescriptor(isBlocking: true)
@@ -31,15 +31,16 @@ package final class SerialThread: SerialExecutor {
         add(.job(UnownedJob(job)))
     }
 
-    /// Runs the body after everything that was given before.
+    /// Runs the body after all earlier work.
     package func perform(_ body: @escaping @Sendable () -> Void) {
         add(.body(body))
     }
 
-    /// Ends the thread once it has nothing left; what is given after this may never run.
+    /// Ends the thread once it has no work left.
     ///
-    /// With `waiting` it returns after that, but not on the thread itself: a thread can't wait for
-    /// its own end.
+    /// Later work may never run.
+    ///
+    /// With `waiting`, returns after the thread has ended, except on the thread itself.
     package func close(waiting: Bool = false) {
         let thread = state.withLock { state in
             defer { state.thread = nil }
@@ -56,7 +57,7 @@ package final class SerialThread: SerialExecutor {
     }
 
     private func add(_ work: Work) {
-        // The thread takes all that waits at once, so the first of it alone has to wake it.
+        // The thread takes all waiting work at once, so only the first item has to wake it.
         let isFirst = state.withLock { state in
             state.work.append(work)
             return state.work.count == 1
@@ -82,7 +83,7 @@ package final class SerialThread: SerialExecutor {
         }
     }
 
-    /// What a thread does, on its way through the C call that starts it.
+    /// The closure of a thread, passed through the C call that starts it.
     private final class Body {
         let run: @Sendable () -> Void
 
@@ -102,14 +103,15 @@ package final class SerialThread: SerialExecutor {
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
 
-        // The C call takes an untyped pointer; the new thread takes the reference over from it.
+        // SAFETY: the C call passes the pointer on, and the new thread takes the reference over.
         let body = Unmanaged.passRetained(Body(run))
         var thread = pthread_t()
         let result = pthread_create(
             &thread,
             nil,
             { context in
-                // Frees the body, and all it has captured, before the thread has ended.
+                // SAFETY: taking the reference frees the body, with all captures, before the thread
+                // ends.
                 context.map { Unmanaged<Body>.fromOpaque($0).takeRetainedValue().run() }
                 return nil
             },

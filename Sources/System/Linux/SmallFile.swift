@@ -2,18 +2,18 @@ import Glibc
 
 /// Bounded reads of small files.
 package enum SmallFile {
-    /// Why a file can't be read.
+    /// The cause of a failed read.
     package struct Refusal: Error {
-        /// The number of errno.
+        /// The value of `errno`.
         package let reason: Int32
     }
 
-    /// The first `limit` bytes of a file, or nil when it can't be read.
+    /// Returns the first `limit` bytes of a file, or nil when it cannot be read.
     package static func read(_ path: String, limit: Int) -> [UInt8]? {
         try? contents(of: path, limit: limit)
     }
 
-    /// The first `limit` bytes of a file.
+    /// Returns the first `limit` bytes of a file.
     package static func contents(
         of path: String,
         limit: Int
@@ -37,7 +37,7 @@ package enum SmallFile {
         return result
     }
 
-    /// Where a symbolic link points, or nil.
+    /// Returns the target of a symbolic link, or nil.
     package static func link(_ path: String) -> String? {
         var length = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
@@ -49,7 +49,7 @@ package enum SmallFile {
         return length > 0 ? String(decoding: bytes, as: UTF8.self) : nil
     }
 
-    /// The first 4096 names in a folder, in no order, without the hidden ones.
+    /// Returns at most 4096 names of a folder, unsorted, without hidden files.
     package static func names(in folder: String) -> [String] {
         guard let listing = opendir(folder) else { return [] }
         defer { closedir(listing) }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Where a program keeps its state, and what its environment says.
+/// The folders for a program's state, as its environment sets them.
 package enum StatePath {
-    /// The first folder of `$STATE_DIRECTORY`, else `/var/lib/<system>` for root and
-    /// `$XDG_STATE_HOME/<user>` or `~/.local/state/<user>` for others; nil: there is no home.
+    /// The first folder of `$STATE_DIRECTORY`, else a default; nil without a home.
     ///
-    /// Only whole paths count.
+    /// The default is `/var/lib/<system>` for root, and `$XDG_STATE_HOME/<user>` or
+    /// `~/.local/state/<user>` for other users. Relative paths are ignored.
     package static func folder(system: String, user: String) -> String? {
         if let given = path(in: "STATE_DIRECTORY") { return String(given.prefix { $0 != ":" }) }
         if geteuid() == 0 { return "/var/lib/\(system)" }
@@ -13,7 +13,7 @@ package enum StatePath {
         return path(in: "HOME").map { "\($0)/.local/state/\(user)" }
     }
 
-    /// The whole path that a variable of the environment has.
+    /// The absolute path in an environment variable; nil for a relative path.
     package static func path(in variable: String) -> String? {
         guard let value = getenv(variable) else { return nil }
         let path = String(cString: value)

@@ -1,17 +1,18 @@
 import Glibc
 
-/// What the system refused, or what is not private enough to be used.
+/// A refusal of the system, or a file that is not private enough.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of failure; those who use the system for something add their own.
+    /// The kind of failure.
+    ///
+    /// Modules that use the system add their own.
     package struct Code: RawRepresentable, Hashable, Sendable {
         package let rawValue: String
 
-        /// A kind of failure by its word.
         package init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// Somebody else has it, or too much is waiting for it.
+        /// Another process has the resource, or too many callers wait for it.
         package static let busy = Code(rawValue: "busy")
         package static let full = Code(rawValue: "full")
         /// Not allowed, or not private enough.
@@ -22,10 +23,9 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package let code: Code
     package let message: String
-    /// The file or directory it is about.
+    /// The file or directory of the failure.
     package let path: String
 
-    /// The path, then the sentence.
     package var description: String { "\(path): \(message)" }
 
     package init(_ code: Code, _ message: String, path: String) {

@@ -48,7 +48,7 @@ extension Connection {
 
     /// Ends a call that is not answered in time.
     ///
-    /// The deadline moves by one second if unread messages may contain the answer, or if a
+    /// The deadline moves by one second in two cases: unread messages may contain the answer, or a
     /// suspended or busy machine left the other side no time.
     private func expire(_ call: PendingCall, after timeout: Duration) {
         let end = ContinuousClock.now + timeout

@@ -1,10 +1,9 @@
-/// Where everything that touches a bus lives: the thread of ``EventLoop/shared``.
+/// The actor of everything that touches a bus: the thread of ``EventLoop/shared``.
 @globalActor
 public actor BusActor {
-    /// The one instance.
     public static let shared = BusActor()
 
-    /// The loop's own executor, so that a call on the loop's thread doesn't switch threads.
+    /// The loop's own executor: a call on the loop's thread switches no threads.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         EventLoop.shared.asUnownedSerialExecutor()
     }
@@ -14,7 +13,7 @@ public actor BusActor {
     /// The caller must be on the loop's thread.
     package static func assume<Value>(_ body: @BusActor () -> Value) -> Value {
         precondition(EventLoop.shared.isCurrentThread, "Only the loop's thread may do this.")
-        // The thread was checked above; this is what `MainActor.assumeIsolated` does.
+        // SAFETY: the thread is checked above. `MainActor.assumeIsolated` casts alike.
         return withoutActuallyEscaping(body) {
             unsafeBitCast($0, to: (() -> Value).self)()
         }
@@ -23,7 +22,7 @@ public actor BusActor {
 
 /// Starts a task that stays on the loop's thread.
 ///
-/// No task is started in any other way.
+/// All tasks are started here.
 @discardableResult
 public func onLoop(_ body: @escaping @BusActor @Sendable () async -> Void) -> Task<Void, Never> {
     Task(executorPreference: EventLoop.shared) { await body() }
@@ -42,7 +41,7 @@ public func pause(_ duration: Duration) async {
     }
 }
 
-/// One suspended `pause`.
+/// The suspended state of a call of `pause`.
 @BusActor
 private final class Sleeper {
     private var continuation: UnsafeContinuation<Void, Never>?

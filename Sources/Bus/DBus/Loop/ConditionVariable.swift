@@ -1,12 +1,12 @@
-/// Wakes whoever waits on the loop for something to change; they look again what it was.
+/// Wakes tasks that wait on the loop for a change.
+///
+/// A woken task must check its condition again.
 @BusActor
 public final class ConditionVariable {
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Nobody waits yet.
     public init() {}
 
-    /// Wakes everybody who waits now.
     public func notifyAll() {
         let woken = waiting
         waiting = []
@@ -18,9 +18,9 @@ public final class ConditionVariable {
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// Returns when the condition holds, or when it's too late.
+    /// Returns when the condition holds, or after `limit`.
     ///
-    /// - Returns: Whether it holds.
+    /// - Returns: Whether the condition holds.
     public func wait(
         atMost limit: Duration,
         until condition: @BusActor () -> Bool

@@ -1,14 +1,16 @@
 import Glibc
 
-/// The device nodes that udev has recorded, such as `c189:3` for one of USB.
+/// The device nodes that udev has recorded, such as `c189:3` for a USB device.
 ///
-/// A device that comes has one more, and nobody has to be asked.
+/// A new device adds a record, so that drivers need not be polled.
 @BusActor
 public final class DeviceRecords {
-    /// Where udev writes them; everybody may read it, also in a sandbox without devices.
+    /// The folder of udev's records.
+    ///
+    /// All processes may read it, even in a sandbox without devices.
     public nonisolated static let folder = "/run/udev/data"
 
-    /// How often devices have come or gone; nil: nobody records that here.
+    /// How often devices have come or gone; nil if udev keeps no records here.
     public var changes: Int? { names == nil || watch?.isBlind != false ? nil : count }
     private var count = 0
     private var names: Set<String>?
@@ -16,7 +18,6 @@ public final class DeviceRecords {
     private let folder: String
     private let changed: @BusActor () -> Void
 
-    /// Calls `changed` after a device came or went.
     public init(
         _ folder: String = DeviceRecords.folder,
         changed: @escaping @BusActor () -> Void = {}
@@ -24,7 +25,7 @@ public final class DeviceRecords {
         self.folder = folder
         self.changed = changed
         watch = FolderWatch([folder]) { [weak self] in self?.look() }
-        // Later than the watch: what is written in between is told.
+        // After the watch starts, so that a record written meanwhile is reported.
         names = recorded
     }
 
@@ -36,7 +37,9 @@ public final class DeviceRecords {
         changed()
     }
 
-    /// Those of other things, such as batteries, are written all the time.
+    /// The names of the records of device nodes.
+    ///
+    /// Records of others, such as batteries, change often.
     private var recorded: Set<String>? {
         guard let folder = opendir(folder) else { return nil }
         defer { closedir(folder) }

@@ -2,14 +2,13 @@ import Glibc
 import Linux
 import Synchronization
 
-// What other threads reach is `inbox`, `thread` and `stopping`, each with its own protection;
-// `jobs` is touched on the loop's thread only.
+// Other threads reach `inbox`, `thread` and `stopping`, each with its own protection. `jobs` is
+// touched on the loop's thread only.
 
-/// The one thread on which buses, timers, descriptors and the jobs of ``BusActor`` are served.
+/// The single thread that serves buses, timers, descriptors and the jobs of ``BusActor``.
 ///
-/// It is the executor of the actor, and of every task started by ``onLoop(_:)``.
+/// The loop is the executor of the actor, and of every task started by ``onLoop(_:)``.
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    /// The loop of this process.
     public static let shared = EventLoop()
 
     /// Jobs from other threads, and whether the loop has been woken for them.
@@ -21,7 +20,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private let inbox = Mutex(Inbox())
     private let thread = Atomic<UInt>(0)
     private let stopping = Atomic<Bool>(false)
-    /// The process whose thread serves the loop.
+    /// The process that started or runs the loop.
     private let home = Atomic<pid_t>(0)
     private let wakeUp: EventDescriptor
     private var jobs: [UnownedJob] = []
@@ -35,9 +34,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
-    /// Serves everything on the calling thread until ``stop()``.
+    /// Serves all sources on the calling thread until ``stop()``.
     ///
-    /// Does nothing when the loop runs.
+    /// Returns at once when the loop runs already.
     public func run() {
         guard claim() else { return }
         while !stopping.load(ordering: .acquiring) {
@@ -51,38 +50,40 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         thread.store(0, ordering: .releasing)
     }
 
-    /// Serves everything on the calling thread while the loop of another library runs there.
+    /// Serves all sources on the calling thread while the loop of another library runs there.
     ///
-    /// - Parameter outer: Runs that loop, which calls ``prepare()`` before each wait, waits for
-    ///   ``descriptor`` beside its own, and calls ``serve()`` when there is something to do.
+    /// - Parameter outer: Runs the other loop, which calls ``prepare()`` before each wait, waits
+    ///   for ``descriptor`` beside its own, and calls ``serve()`` when a descriptor is ready.
     public func run(within outer: () -> Void) {
         guard claim() else { return }
         outer()
         thread.store(0, ordering: .releasing)
     }
 
-    /// What an outer loop waits for: readable when there is something to do.
+    /// The descriptor that an outer loop waits for; readable when there is work.
     ///
-    /// It may be another one after each ``serve()``.
+    /// The number may change with each ``serve()``.
     @BusActor public var descriptor: Int32 { EventSources.shared.descriptor }
 
-    /// Gets ready for the wait of an outer loop.
+    /// Prepares for the wait of an outer loop.
     ///
-    /// - Returns: How long it may wait, in milliseconds; 0: not at all, -1: for ever.
+    /// - Returns: The longest wait in milliseconds; 0 not to wait, -1 to wait for ever.
     @BusActor public func prepare() -> Int32 {
         jobs.isEmpty ? EventSources.shared.prepare(wakeUp.rawValue) : 0
     }
 
-    /// Does what there is to do, and waits for nothing.
+    /// Does the pending work without waiting.
     @BusActor public func serve() { turn(waits: false) }
 
-    /// Whether this process is a fork of the one that serves the loop: nothing is served here.
+    /// Whether this process is a fork of the process with the loop.
+    ///
+    /// A fork serves no sources.
     public var isLeftBehind: Bool {
         let home = home.load(ordering: .acquiring)
         return home != 0 && home != getpid()
     }
 
-    /// Serves everything on a new thread.
+    /// Serves all sources on a new thread.
     ///
     /// Does nothing when the loop runs already.
     public func startThread() {
@@ -104,13 +105,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     /// Ends ``run()`` after the current turn.
     ///
-    /// Any thread may call it.
+    /// Callable on any thread.
     public func stop() {
         stopping.store(true, ordering: .releasing)
         wakeUp.signal()
     }
 
-    /// Calls `body` once after so long on CLOCK_BOOTTIME, which counts suspended time.
+    /// Calls `body` once after `duration` on CLOCK_BOOTTIME, which counts suspended time.
     @BusActor
     public func schedule(
         after duration: Duration,
@@ -119,9 +120,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         EventSources.shared.addTimer(after: duration, body)
     }
 
-    /// Calls `body` whenever nothing has happened for some seconds, once until something does.
+    /// Calls `body` once each time that the loop has been idle for some seconds.
     ///
-    /// That is one wake-up after the last thing that happened, and then none.
+    /// Costs a single wake-up after the last event.
     @BusActor
     public func onRest(_ body: @escaping @BusActor () -> Void) {
         EventSources.shared.onRest = body
@@ -129,7 +130,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     /// Calls `body` whenever the descriptor is readable or hung up, until the source is canceled.
     ///
-    /// The descriptor stays the caller's: cancel before closing it.
+    /// The caller keeps the descriptor, and must cancel the source before closing it.
     @BusActor
     public func watch(
         descriptor: Int32,
@@ -138,7 +139,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         EventSources.shared.addWatch(descriptor, body)
     }
 
-    /// Blocks the signal on this thread and calls `body` whenever it comes.
+    /// Blocks the signal on this thread, and calls `body` whenever it arrives.
     @BusActor
     public func onSignal(_ number: Int32, _ body: @escaping @BusActor () -> Void) -> EventSource {
         EventSources.shared.addSignal(number, body)
@@ -146,7 +147,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     // MARK: Executor
 
-    /// Takes a job; the caller may be on any thread.
+    /// Takes a job on any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isCurrentThread {
@@ -163,7 +164,6 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
-    /// Whether the caller is on the loop's thread.
     public func isIsolatingCurrentContext() -> Bool? { isCurrentThread }
 
     /// Traps when the caller is not on the loop's thread.
@@ -184,9 +184,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         .exchanged
     }
 
-    /// Messages and jobs until there are none, and then one wait.
+    /// Serves messages and jobs until none are left, and then waits once.
     ///
-    /// While there are always more, timers and other threads get their turn all the same.
+    /// The rounds are limited, so that a flood of messages starves neither timers nor other
+    /// threads.
     private func turn(waits: Bool = true) {
         var isBusy = true
         for _ in 0..<Self.roundsOfMessages where isBusy && !stopping.load(ordering: .acquiring) {
@@ -201,7 +202,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
-    /// So few that the others wait for a millisecond or two, so many that looking costs nothing.
+    /// Few enough to delay other sources by a millisecond or two, but enough to make polling cheap.
     private static let roundsOfMessages = 64
 
     private func takeInbox() {
@@ -213,7 +214,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
-    /// Runs what is queued and what that queues, a few rounds deep, so that neither starves.
+    /// Runs queued jobs, and the jobs that these queue, a few rounds deep, so that messages do not
+    /// starve.
     private func runJobs() -> Bool {
         guard !jobs.isEmpty else { return false }
         for _ in 0..<8 where !jobs.isEmpty {

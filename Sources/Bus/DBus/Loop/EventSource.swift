@@ -1,12 +1,12 @@
-/// Something that the loop or a connection calls until it is canceled.
+/// A callback of the loop or a connection, until it is canceled.
 ///
-/// The loop keeps it alive: letting go of the value does not cancel it.
+/// The loop keeps the source alive: releasing the value does not cancel it.
 @BusActor
 public final class EventSource {
     private var forget: (@BusActor () -> Void)?
     var body: (@BusActor () -> Void)?
 
-    /// A source whose ``cancel()`` calls `forget` once.
+    /// Creates a source whose ``cancel()`` calls `forget` once.
     public init(forget: @escaping @BusActor () -> Void) {
         self.forget = forget
     }
@@ -16,15 +16,15 @@ public final class EventSource {
         self.forget = forget
     }
 
-    /// Whether it has been canceled, or has fired for the only time.
+    /// Whether the source has been canceled, or has fired for the only time.
     var isOver: Bool { forget == nil }
 
-    /// Ends it.
+    /// Ends the source.
     ///
-    /// Calling it again does nothing.
+    /// Further calls do nothing.
     public func cancel() {
-        // What the closure captures, such as the watched descriptor, is kept alive until the source
-        // is canceled.
+        // Keep the closure's captures, such as the watched descriptor, alive until the source is
+        // canceled.
         let body = body
         let forget = forget
         self.body = nil
@@ -32,7 +32,7 @@ public final class EventSource {
         withExtendedLifetime(body) { forget?() }
     }
 
-    /// A timer that has fired has nothing to forget.
+    /// Fires a timer for the only time.
     func fire() {
         let body = body
         self.body = nil

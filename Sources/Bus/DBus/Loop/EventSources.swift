@@ -3,7 +3,7 @@ import CSystemd
 import Glibc
 import Linux
 
-/// What the loop waits for: connections, timers, descriptors and signals.
+/// The sources of the loop: connections, timers, descriptors and signals.
 @BusActor
 final class EventSources {
     static let shared = EventSources()
@@ -12,24 +12,25 @@ final class EventSources {
     private var watches: [(descriptor: Int32, source: EventSource)] = []
     private var signals: [(number: Int32, source: EventSource)] = []
     private var timers = TimerQueue()
-    /// The kernel's list of descriptors to wait for; unlike poll(2)'s it is not built for each
-    /// wait.
+    /// The kernel's list of descriptors (epoll).
+    ///
+    /// poll(2) would need a list for each wait.
     private var poller: Int32
-    /// What the kernel was told to wait for, by descriptor.
+    /// The events that the kernel watches, by descriptor.
     private var interest: [Int32: UInt32] = [:]
     private var ready = [epoll_event](repeating: epoll_event(), count: 16)
     private var signalDescriptor: Int32 = -1
     let timerDescriptor: Int32
-    /// What the timer descriptor is set to; `.max`: nothing.
+    /// The deadline of the timer descriptor; `.max` if it is not set.
     private var armed = UInt64.max
-    /// Called when nothing has happened for as long as ``restAfter``, once until something does.
+    /// Called when the loop has been idle for ``restAfter``, once until the next event.
     var onRest: (@BusActor () -> Void)?
     private var hasRested = false
-    /// Counts what came from outside: messages, and waits for anything.
+    /// Counts events from outside: messages and waits.
     ///
-    /// While it stays the same, everything is done because of what had come before.
+    /// While the count stays equal, all work is a consequence of earlier events.
     private(set) var moment: UInt64 = 0
-    /// In milliseconds: longer than whoever asks a few questions in a row thinks in between.
+    /// In milliseconds: longer than the pauses of a caller with several calls in a row.
     var restAfter: Int32 = 5000
 
     init() {
@@ -72,8 +73,7 @@ final class EventSources {
         }
         box.source = source
         watches.append((descriptor, source))
-        // The descriptor's number may have been reused after its former owner was closed without
-        // being canceled.
+        // The number may belong to a former descriptor that was closed without being canceled.
         interest[descriptor] = nil
         arrange(descriptor)
         return source
@@ -110,9 +110,7 @@ final class EventSources {
 
     // MARK: Serving
 
-    /// One message of each connection.
-    ///
-    /// True when there was any.
+    /// Processes a message of each connection, and returns whether there was any.
     func processConnections() -> Bool {
         var isBusy = false
         // Iterates by index, because a message may add or close a connection.
@@ -125,15 +123,15 @@ final class EventSources {
         return isBusy
     }
 
-    /// A message has come.
+    /// Counts a received message.
     func noteMessage() { moment &+= 1 }
 
-    /// Readable when anything has happened that ``wait(_:isBusy:)`` waits for.
+    /// Readable when any source of ``wait(_:isBusy:)`` is ready.
     var descriptor: Int32 { poller }
 
-    /// Tells the kernel what to wait for.
+    /// Updates the kernel's list and timer.
     ///
-    /// - Returns: How long to wait at most, in milliseconds; -1: for ever.
+    /// - Returns: The longest wait in milliseconds; -1 to wait for ever.
     func prepare(_ wake: Int32) -> Int32 {
         armTimer()
         arrange(wake)
@@ -143,9 +141,9 @@ final class EventSources {
         return waitTimeout()
     }
 
-    /// Waits for anything to happen, unless there is more to do, and serves what is not a bus.
+    /// Waits for an event, unless there is more work, and serves all sources but connections.
     ///
-    /// True when `wake` was written to.
+    /// Returns whether `wake` was written to.
     func wait(_ wake: Int32, isBusy: Bool) -> Bool {
         moment &+= 1
         let longest = prepare(wake)
@@ -161,7 +159,7 @@ final class EventSources {
             return false
         }
         hasRested = false
-        // Found first: what is served may add and remove watches.
+        // Collected first: the served sources may add and remove watches.
         var fired: [EventSource] = []
         var (isWoken, isDue, isSignaled, isStrange) = (false, false, false, false)
         for index in 0..<count {
@@ -179,7 +177,7 @@ final class EventSources {
         return isWoken
     }
 
-    /// Tells the kernel what to wait for at a descriptor, where that is something new; 0: nothing.
+    /// Updates the kernel's list if the events of a descriptor differ; 0 removes the descriptor.
     private func arrange(_ descriptor: Int32, for events: UInt32 = EPOLLIN.rawValue) {
         let before = interest[descriptor]
         guard events != before ?? 0 else { return }
@@ -191,10 +189,10 @@ final class EventSources {
         if events != 0 { epoll_ctl(poller, Int32(other), descriptor, &event) }
     }
 
-    /// Begins a new list when the kernel reports a descriptor that nobody waits for.
+    /// Starts a new list when the kernel reports a descriptor that has no watch.
     ///
-    /// It was closed before it was canceled, and a copy in another process keeps it open, so it
-    /// can't be removed from the old list.
+    /// The descriptor was closed before it was canceled, and a copy in another process keeps it
+    /// open. The old list can therefore not drop it.
     private func renewPoller() {
         close(poller)
         poller = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -204,7 +202,9 @@ final class EventSources {
         for (descriptor, events) in wanted { arrange(descriptor, for: events) }
     }
 
-    /// In milliseconds; sd-bus has a deadline of its own only while it authenticates.
+    /// In milliseconds.
+    ///
+    /// sd-bus has a deadline of its own only while it authenticates.
     private func waitTimeout() -> Int32 {
         var nearest = UInt64.max
         for connection in connections {
@@ -220,7 +220,7 @@ final class EventSources {
 
     // MARK: Timers
 
-    /// Sets the kernel's timer only when an earlier deadline has come up.
+    /// Sets the kernel's timer only for an earlier deadline, which saves system calls.
     private func armTimer() {
         guard let deadline = timers.nearest, deadline < armed else { return }
         armed = deadline
@@ -252,7 +252,7 @@ final class EventSources {
 }
 
 extension Duration {
-    /// Whole nanoseconds: 0 when negative, the largest number when there are too many.
+    /// Whole nanoseconds, clamped to the range of `UInt64`.
     var nanoseconds: UInt64 {
         let parts = components
         guard parts.seconds >= 0, parts.attoseconds >= 0 else { return 0 }

@@ -1,8 +1,8 @@
 import Linux
 
-/// Tells when something is made, written, renamed or removed in folders, or a file is written.
+/// Reports files that are made, written, renamed or removed in folders.
 ///
-/// Where the kernel has no more watches, it says once a second that something may have changed.
+/// When the kernel has no more watches, the watch reports a possible change once a second.
 @BusActor
 public final class FolderWatch {
     private var changes: FolderChanges?
@@ -11,16 +11,16 @@ public final class FolderWatch {
     private var blindTimer: EventSource?
     private let changed: @BusActor () -> Void
 
-    /// Changes come in bursts: they are told once, so long after the first.
+    /// Delay from the first change of a burst to its single report.
     private static let debounce = Duration.milliseconds(30)
     private static let blindInterval = Duration.seconds(1)
 
     /// Whether the kernel has no more watches.
     public var isBlind: Bool { changes?.isBlind ?? true }
 
-    /// Calls `changed` after something happened, or may have.
+    /// Calls `changed` after a change, or a possible one.
     ///
-    /// Of folders with devices it is told only what comes, goes, or gets another owner.
+    /// Writes in folders of devices are ignored.
     public init(
         _ folders: [String] = [],
         devices: [String] = [],
@@ -47,8 +47,9 @@ public final class FolderWatch {
         for source in [source, timer, blindTimer] { source?.cancel() }
     }
 
-    /// Looks at a folder or a file from now on; one that is looked at already, or isn't there, is
-    /// no fault.
+    /// Watches a further folder or file.
+    ///
+    /// A repeated or missing path is no error.
     public func add(_ folder: String) {
         changes?.add(folder)
         lookLaterIfBlind()

@@ -1,18 +1,17 @@
 import Glibc
 import Linux
 
-/// Ends the process where the kernel refuses what no loop does without.
+/// Ends the process when the kernel refuses a resource without which no loop works.
 ///
-/// A program that can't start ends with one line and status 1; a trap would say nothing in a
-/// release build.
+/// Prints one line and exits with status 1, because a trap prints no message in a release build.
 func endWithout(_ error: SystemError) -> Never {
     let line = Array("\(error)\n".utf8)
     _ = write(STDERR_FILENO, line, line.count)
-    // Other threads may be at work in what libraries tidy up at exit.
+    // Other threads may still use libraries whose exit handlers would run.
     quick_exit(EXIT_FAILURE)
 }
 
-/// The same with the number of the error.
+/// Ends the process with the number of the error, as ``endWithout(_:)``.
 func endWithout(_ thing: String, _ number: Int32) -> Never {
     endWithout(SystemError(errno: number, "The kernel refuses \(thing)", path: "event loop"))
 }

@@ -1,7 +1,7 @@
-/// Look-ups that many callers may wait for: for each key at most one is under way, and one waits.
+/// Look-ups that many callers share: for each key, at most one is pending and one is queued.
 ///
-/// Callers that come while one is under way share the next one, so that every answer is younger
-/// than its question, and a flood of questions is two look-ups.
+/// Callers that come during a look-up share the next one. Every answer is thus younger than its
+/// call, and a flood of calls costs two look-ups.
 @BusActor
 package final class SharedLookUps<Key: Hashable & Sendable, Value: Sendable> {
     private final class LookUp {
@@ -9,20 +9,20 @@ package final class SharedLookUps<Key: Hashable & Sendable, Value: Sendable> {
         var task: Task<Void, Never>?
     }
 
-    /// The look-up that has not begun yet, and the last one that has, for each key.
+    /// The queued look-up and the last started look-up of each key.
     private var next: [Key: LookUp] = [:]
     private var last: [Key: LookUp] = [:]
 
     package nonisolated init() {}
 
-    /// What a look-up that begins after this call finds.
+    /// Returns the result of a look-up that starts after this call.
     package func share(
         _ key: Key,
         _ ask: @escaping @BusActor @Sendable () async -> Value
     ) async -> Value {
         let lookUp = next[key] ?? begin(key, ask)
         await lookUp.task?.value
-        // It was set before the task ended.
+        // The value is set before the task ends.
         guard let value = lookUp.value else { return await ask() }
         return value
     }

@@ -1,4 +1,4 @@
-/// Timers by deadline: a binary heap that forgets canceled ones when they are the majority.
+/// Timers by deadline: a binary heap that drops canceled timers when they are the majority.
 @BusActor
 struct TimerQueue {
     private struct Entry {
@@ -15,7 +15,7 @@ struct TimerQueue {
     private var canceled = 0
     private var order: UInt64 = 0
 
-    /// The earliest deadline of a timer that still has something to do.
+    /// The earliest deadline of a timer that is not canceled.
     var nearest: UInt64? {
         mutating get {
             while let first = heap.first, first.source.body == nil {
@@ -44,7 +44,7 @@ struct TimerQueue {
         }
     }
 
-    /// Removes and returns those whose time has come, earliest first.
+    /// Removes and returns timers that are due, earliest first.
     mutating func takeDue(_ now: UInt64) -> [EventSource] {
         var due: [EventSource] = []
         while let deadline = nearest, deadline <= now, let entry = heap.first {

@@ -1,17 +1,15 @@
 import CSystemd
 
-/// One exported object.
 @BusActor
 struct ExportedObject {
     let interfaces: [any ServedInterface]
-    /// The only one who may know of the object; nil: everybody.
+    /// The only peer for which the object exists; nil for all peers.
     let owner: Peer?
-    /// Whether object managers above it list it.
+    /// Whether object managers above the object list it.
     let isManaged: Bool
-    /// What a peer that reads a property, nil for all, has to wait for; nil: nothing.
+    /// Returns work that must end before `reader` may read `property`, or all of them (nil).
     let preparation: Preparation?
 
-    /// See ``Connection/export(_:_:visibleTo:managed:preparation:)``.
     typealias Preparation =
         @BusActor (_ property: String?, _ reader: Peer) -> (@BusActor @Sendable () async -> Void)?
 
@@ -20,12 +18,10 @@ struct ExportedObject {
 
 /// The objects that a connection serves.
 struct ObjectTree {
-    /// By path.
     var exported: [String: ExportedObject] = [:]
-    /// The paths of object managers.
     var managers: [String] = []
 
-    /// Frees memory: a dictionary never shrinks by itself.
+    /// Frees memory, because a dictionary never shrinks by itself.
     mutating func compact() {
         guard exported.capacity > 1024, exported.count < exported.capacity / 8 else { return }
         exported = Dictionary(uniqueKeysWithValues: exported.map { ($0.key, $0.value) })
@@ -33,16 +29,16 @@ struct ObjectTree {
 }
 
 extension Connection {
-    /// Serves interfaces at a path, replacing what was there.
+    /// Serves interfaces at a path, replacing any former object there.
     ///
     /// - Parameters:
     ///   - path: The object.
     ///   - interfaces: Each with a different name. Introspectable, Properties and Peer are added
     ///     automatically.
-    ///   - owner: The only caller for whom the object exists; nil: for everybody.
-    ///   - managed: Whether object managers above it list it.
-    ///   - preparation: What is done before a property is read, or all of them (nil); without any
-    ///     the answer comes in the same turn of the loop.
+    ///   - owner: The only caller for whom the object exists; nil for all callers.
+    ///   - managed: Whether object managers above the object list it.
+    ///   - preparation: Returns work to do before a property, or all of them (nil), are read.
+    ///     Without work, the answer comes in the same turn of the loop.
     public func export(
         _ path: ObjectPath,
         _ interfaces: [any ServedInterface],
@@ -69,26 +65,26 @@ extension Connection {
 
     /// Stops serving a path.
     ///
-    /// Calls that are running there still get their reply.
+    /// Running calls of the object still get their reply.
     public func unexport(_ path: ObjectPath) {
         guard let object = objects.exported.removeValue(forKey: path.rawValue) else { return }
         objects.compact()
         if object.isManaged { announceRemoved(path.rawValue, object) }
     }
 
-    /// Lists what is exported with `managed` beneath a path, and announces what comes and goes.
+    /// Lists the objects exported with `managed` beneath a path, and announces changes of the list.
     public func serveObjectManager(at path: ObjectPath) {
         guard !objects.managers.contains(path.rawValue) else { return }
         objects.managers.append(path.rawValue)
     }
 
-    /// Announces properties: their values, or that they changed, as each one's description says.
+    /// Announces properties by value or by name, as their descriptions say.
     ///
     /// - Parameters:
     ///   - path: The object.
     ///   - interface: The interface as exported there; gives the values.
-    ///   - names: Properties of it; unknown ones are left out.
-    ///   - destination: A unique name; nil: the object's owner, or everybody.
+    ///   - names: Properties of the interface; unknown names are left out.
+    ///   - destination: A unique name; nil for the object's owner, or for a broadcast.
     public func propertiesChanged(
         _ path: ObjectPath,
         _ interface: any ServedInterface,
@@ -116,7 +112,6 @@ extension Connection {
 
     // MARK: Dispatch
 
-    /// Answers a call of a known peer.
     package func dispatch(_ message: Message, of peer: Peer) {
         guard !peer.hasLeft else { return }
         message.caller = peer

@@ -1,7 +1,7 @@
 extension Connection {
-    /// A property of another process's object.
+    /// Returns a property of another process's object.
     ///
-    /// - Throws: the error that was answered; `InvalidArgs` when the value has another type.
+    /// - Throws: The error that was answered; `InvalidArgs` when the value has another type.
     public func property<Value: WireType>(
         _ name: String,
         of interface: String,
@@ -28,7 +28,7 @@ extension Connection {
 
     /// Sets a property of another process's object.
     ///
-    /// - Throws: what the other answers.
+    /// - Throws: The error that was answered.
     public func setProperty<Value: WireType>(
         _ name: String,
         of interface: String,
@@ -51,9 +51,9 @@ extension Connection {
         }
     }
 
-    /// All properties of an interface of another process's object.
+    /// Returns all properties of an interface of another process's object.
     ///
-    /// - Throws: what the other answers.
+    /// - Throws: The error that was answered.
     public func properties(
         of interface: String,
         at path: ObjectPath,
@@ -75,9 +75,9 @@ extension Connection {
         }
     }
 
-    /// Calls `body` with the new values, and the names of those that changed without one.
+    /// Calls `body` with the new values, and the names of properties that changed without a value.
     ///
-    /// - Returns: What ends it.
+    /// - Returns: A source that ends the subscription when canceled.
     public func onPropertiesChanged(
         of interface: String,
         at path: ObjectPath,

@@ -1,12 +1,11 @@
-/// Descriptions as they are generated: each member with its arguments and its doc.
+// Descriptions as the generator writes them: each member with its arguments and its doc.
 extension InterfaceDescription {
-    /// A member, as Introspect shows it.
+    /// A member and its element in introspection data.
     public struct Member<Value: Sendable>: Sendable {
         let value: Value
         let element: String
     }
 
-    /// A description of members with docs.
     public init(
         name: String,
         doc: String,
@@ -25,7 +24,9 @@ extension InterfaceDescription {
 }
 
 extension InterfaceDescription.Member<InterfaceDescription.Method> {
-    /// A method; arguments are listed as `u policy, s reason`.
+    /// Describes a method.
+    ///
+    /// Arguments are listed as `u policy, s reason`.
     public init(
         _ name: String,
         _ inputs: String,
@@ -47,7 +48,9 @@ extension InterfaceDescription.Member<InterfaceDescription.Method> {
 }
 
 extension InterfaceDescription.Member<Void> {
-    /// A signal; arguments are listed as in methods.
+    /// Describes a signal.
+    ///
+    /// Arguments are listed as in methods.
     public init(_ name: String, _ arguments: String, _ doc: String) {
         value = ()
         let content = elements(DBus.arguments(arguments), "")
@@ -56,7 +59,6 @@ extension InterfaceDescription.Member<Void> {
 }
 
 extension InterfaceDescription.Member<InterfaceDescription.Property> {
-    /// A property by its type.
     public init(
         _ name: String,
         _ type: String,

@@ -1,27 +1,28 @@
-/// What a service method returns.
+/// The answer of a service method.
 public enum Answer<Value: Sendable>: Sendable {
-    /// Replied in the same turn of the loop.
+    /// Replied in the turn in which the call is dispatched.
     case now(Value)
-    /// Replied when the closure returns. Its task is canceled when the caller leaves the bus.
+    /// Replied when the closure returns.
+    ///
+    /// Its task is canceled when the caller leaves the bus.
     case later(@BusActor @Sendable () async throws(DBusError) -> Value)
 }
 
-/// One call to answer.
+/// A call to answer.
 ///
-/// It gets exactly one reply: `Failed` if it is released without any.
+/// The call gets exactly one reply: `Failed` if it is released without any.
 @BusActor
 public final class IncomingCall {
-    /// The caller.
     public let peer: Peer
     /// The message, from which the reply is made.
     let message: Message
     private var isAnswered = false
-    /// Whether the task that answers it later has begun.
+    /// Whether the task that answers later has begun.
     private var hasBegun = false
     private var isSensitive = false
-    /// The place among unanswered calls; nil: only the connection's calls are counted.
+    /// The place among unanswered calls; without a guard, only the connection's calls are counted.
     var ticket: (any CallTicket)?
-    /// What it makes the service hold meanwhile, in bytes.
+    /// Bytes that the service holds for the call until it is answered.
     private var size = 0
     /// Objects that are released after the call.
     private var kept: [any Sendable] = []
@@ -43,16 +44,16 @@ public final class IncomingCall {
     /// The caller's number of the call.
     public var serial: UInt32 { message.serial }
 
-    /// The interface of the method, as the caller named it; empty: none.
+    /// The interface of the method, as the caller named it, or empty.
     public var interface: String { message.interface ?? "" }
 
-    /// The method that was called.
     public var member: String { message.member ?? "" }
 
-    /// The object that was called.
     public var path: ObjectPath { ObjectPath(unchecked: message.path ?? "/") }
 
-    /// Reads the arguments, whose signature must be exactly `signature`.
+    /// Reads the arguments.
+    ///
+    /// Their signature must be exactly `signature`.
     ///
     /// - Throws: `InvalidArgs` when the signature differs, or a value is malformed or too large.
     public func read<Value>(
@@ -66,19 +67,19 @@ public final class IncomingCall {
         }
     }
 
-    /// Says that it holds so many bytes more than its arguments until it is answered.
+    /// Adds bytes, beside the arguments, that the call makes the service hold until it is answered.
     public func hold(_ bytes: Int) {
         size += bytes
     }
 
-    /// Keeps an object for as long as the call: a secret that its arguments or reply share.
+    /// Keeps an object for as long as the call, such as a secret in its arguments or reply.
     ///
     /// Bytes with two owners cannot be wiped: the second owner would get a copy.
     public func keep(_ object: any Sendable) {
         kept.append(object)
     }
 
-    /// Has the message and the reply erased from memory after use: they carry secrets.
+    /// Makes sd-bus erase the message and the reply from memory after use, for secrets.
     func markSensitive() {
         isSensitive = true
         message.markSensitive()
@@ -96,7 +97,7 @@ public final class IncomingCall {
 
     /// Answers now, or starts the task that will.
     ///
-    /// The first answer counts.
+    /// Only the first answer counts.
     public func answer<Value>(
         _ answer: Answer<Value>,
         _ signature: String,
@@ -126,7 +127,7 @@ public final class IncomingCall {
 
     /// Answers with an error.
     ///
-    /// The first answer counts.
+    /// Only the first answer counts.
     public func fail(_ error: DBusError) {
         guard !isAnswered else { return }
         isAnswered = true
@@ -136,7 +137,7 @@ public final class IncomingCall {
         OutgoingMessage.reply(to: message, with: error, on: peer.connection)
     }
 
-    /// Answers a call of a standard interface, or throws before anything is sent.
+    /// Answers a call of a standard interface, or throws before any message is sent.
     func answer(
         _ signature: String,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void

@@ -1,4 +1,4 @@
-/// The XML of what every object has.
+/// Introspection data of the standard interfaces.
 enum Introspection {
     static let head = """
         <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"

@@ -35,7 +35,8 @@ extension Connection {
         }
     }
 
-    /// Announces it from each manager above, to the object's owner or to everybody.
+    /// Emits the signal from each manager above the object, to the object's owner or as a
+    /// broadcast.
     private func announce(
         _ path: String,
         _ object: ExportedObject,
@@ -57,7 +58,6 @@ extension Connection {
         }
     }
 
-    /// Writes the interfaces and their properties as `a{sa{sv}}`.
     private static func write(
         _ object: ExportedObject,
         for peer: Peer?,

@@ -1,17 +1,12 @@
-/// What an interface consists of, as dispatch and introspection need it.
+/// The members of an interface, for dispatch and introspection.
 public struct InterfaceDescription: Sendable {
-    /// One method.
     public struct Method: Sendable {
-        /// The member's name.
         public let name: String
-        /// The signature of the arguments.
         public let input: String
-        /// The signature of the reply.
         public let output: String
-        /// Whether its messages carry secrets, and are erased from memory after use.
+        /// Whether the method's messages carry secrets, and are erased from memory after use.
         public let isSensitive: Bool
 
-        /// A method by its signatures.
         public init(name: String, input: String, output: String, isSensitive: Bool = false) {
             self.name = name
             self.input = input
@@ -20,30 +15,26 @@ public struct InterfaceDescription: Sendable {
         }
     }
 
-    /// One property.
     public struct Property: Sendable {
-        /// What PropertiesChanged says about it.
+        /// How PropertiesChanged announces a change of the property.
         public enum Change: Sendable, Hashable {
-            /// The new value.
+            /// By the new value.
             case value
-            /// That it has changed.
+            /// By name only.
             case invalidates
-            /// Nothing.
+            /// Never.
             case never
-            /// Nothing, because it does not change.
+            /// Never, because the property does not change.
             case constant
         }
 
-        /// The property's name.
         public let name: String
-        /// One complete type.
+        /// A single complete type.
         public let signature: String
         /// Whether Set may be called.
         public let isWritable: Bool
-        /// What PropertiesChanged says about it.
         public let change: Change
 
-        /// A property by its type.
         public init(name: String, signature: String, isWritable: Bool, change: Change) {
             self.name = name
             self.signature = signature
@@ -52,16 +43,14 @@ public struct InterfaceDescription: Sendable {
         }
     }
 
-    /// The interface's name.
     public let name: String
-    /// By member name.
+    /// Methods by member name.
     public let methods: [String: Method]
-    /// In the order in which they are shown.
+    /// Properties in the order in which they are shown.
     public let properties: [Property]
     /// The `<interface>` element, docs included.
     public let introspection: String
 
-    /// A description with introspection data of its own.
     public init(
         name: String,
         methods: [String: Method],
@@ -80,12 +69,12 @@ public struct InterfaceDescription: Sendable {
 /// Generated adapters conform to it.
 @BusActor
 public protocol ServedInterface {
-    /// Fixed for the type.
     nonisolated static var description: InterfaceDescription { get }
-    /// Decodes a call of one of the described methods, and arranges its answer.
+    /// Decodes a call of a described method, and arranges its answer.
     func invoke(_ member: String, _ call: IncomingCall) throws(DBusError)
-    /// Writes the bare value of a property. `peer` is nil when the value isn't for one particular
-    /// peer.
+    /// Writes the bare value of a property.
+    ///
+    /// `peer` is nil for a value that all peers share.
     func get(
         _ property: String,
         for peer: Peer?,

@@ -76,8 +76,9 @@ extension Connection {
         }
     }
 
-    /// Answers at once, or when what has to be waited for is done: then the call counts as a
-    /// question.
+    /// Answers at once, or after the preparation.
+    ///
+    /// A call with a preparation counts as a question.
     private func answer(
         _ standard: StandardCall,
         _ preparation: (@BusActor @Sendable () async -> Void)?,

@@ -1,6 +1,6 @@
 import CSystemd
 
-/// The interfaces that every object has.
+/// Names of the standard interfaces.
 @BusActor
 enum StandardInterface {
     static let properties = "org.freedesktop.DBus.Properties"
@@ -8,7 +8,6 @@ enum StandardInterface {
     static let objectManager = "org.freedesktop.DBus.ObjectManager"
     static let peer = "org.freedesktop.DBus.Peer"
 
-    /// Writes properties as `a{sv}`.
     static func write(
         _ properties: [InterfaceDescription.Property],
         of served: any ServedInterface,
@@ -42,7 +41,9 @@ struct StandardCall {
         self.member == member && (self.interface == nil || self.interface == interface)
     }
 
-    /// Reads the arguments and answers; what either closure throws is the answer.
+    /// Reads the arguments and answers.
+    ///
+    /// An error of either closure becomes the answer.
     func reply<Input>(
         _ input: String,
         _ output: String,
@@ -53,7 +54,7 @@ struct StandardCall {
         try reply(output) { (writer) throws(DBusError) in try write(arguments, &writer) }
     }
 
-    /// Answers a call whose arguments were read.
+    /// Answers a call after its arguments were read.
     func reply(
         _ output: String,
         write: (inout MessageWriter) throws(DBusError) -> Void
@@ -84,7 +85,7 @@ extension Connection {
 
     // MARK: Peer
 
-    /// sd-bus would answer these itself, and no guard would count the answers.
+    /// Answers Peer calls here, because sd-bus would answer them past the guard.
     private func answerPeer(_ standard: StandardCall) throws(DBusError) {
         switch standard.member {
         case "Ping":
@@ -113,7 +114,7 @@ extension Connection {
         let object = standard.object
         let hasManager = objects.managers.contains(standard.path)
         let names = children(of: standard.path, for: standard.call.peer)
-        // Paths on the way to an object can be introspected, so that trees can be walked.
+        // Paths above an object can be introspected, so that tools can walk the tree.
         guard object != nil || hasManager || !names.isEmpty || standard.path == "/" else {
             throw Self.unknownObject(standard.path)
         }
@@ -137,12 +138,12 @@ extension Connection {
                 text += "  <node name=\"\(name)\"/>\n"
             }
             text += "</node>\n"
-            // The document of a large tree may be longer than any other string.
+            // The document of a large tree may exceed the limit of strings.
             try writer.longText(text)
         }
     }
 
-    /// The next path elements of what the peer may see beneath a path.
+    /// Returns the next path elements of all objects beneath a path that the peer may see.
     private func children(of path: String, for peer: Peer) -> [String] {
         let prefix = path == "/" ? path : path + "/"
         var names: Set<String> = []

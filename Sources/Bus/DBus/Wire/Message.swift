@@ -1,13 +1,12 @@
 import CSystemd
 
-/// A received message.
 @BusActor
 public final class Message {
     // SAFETY: fixed for the object's life, and used on the loop's thread alone: see `deinit`.
     nonisolated(unsafe) let pointer: OpaquePointer
     /// The sender of a call, once it is known.
     var caller: Peer?
-    /// Whether its values are as few as a call's may be.
+    /// Whether the stricter limits of calls apply to the values.
     var isBounded = false
 
     /// Takes over a reference.
@@ -22,8 +21,7 @@ public final class Message {
     }
 
     deinit {
-        // Reference counts in sd-bus are not atomic, so the reference is released on the loop's
-        // thread.
+        // Reference counts in sd-bus are not atomic, so only the loop's thread may release them.
         if EventLoop.shared.isCurrentThread {
             sd_bus_message_unref(pointer)
         } else {
@@ -32,7 +30,7 @@ public final class Message {
         }
     }
 
-    /// The unique name of the sender as the bus states it.
+    /// The unique name of the sender, as the bus states it.
     public var sender: String? {
         guard let sender = sd_bus_message_get_sender(pointer) else { return nil }
         return String(cString: sender)
@@ -41,7 +39,6 @@ public final class Message {
     /// The object that is called, or that sends the signal.
     public var path: String? { sd_bus_message_get_path(pointer).map { String(cString: $0) } }
 
-    /// The interface of the member.
     public var interface: String? {
         sd_bus_message_get_interface(pointer).map { String(cString: $0) }
     }
@@ -61,7 +58,6 @@ public final class Message {
         return UInt32(truncatingIfNeeded: cookie)
     }
 
-    /// Whether this is an error reply.
     public var isError: Bool { type == UInt8(SD_BUS_MESSAGE_METHOD_ERROR) }
 
     /// The error of an error reply; nil for any other message.
@@ -76,7 +72,7 @@ public final class Message {
         return DBusError(DBusError.Name(rawValue: String(cString: name)), text)
     }
 
-    /// Reads the body if its signature is exactly `signature`.
+    /// Reads the body, whose signature must be exactly `signature`.
     ///
     /// - Throws: `InvalidArgs` when the signature differs, or a value is malformed or too large.
     public func read<Value>(
@@ -102,17 +98,17 @@ public final class Message {
         return type
     }
 
-    /// The number of the call that this message replies to.
+    /// The serial of the call that this message answers.
     var replySerial: UInt64 {
         var cookie: UInt64 = 0
         sd_bus_message_get_reply_cookie(pointer, &cookie)
         return cookie
     }
 
-    /// Whether its sender waits for an answer.
+    /// Whether the sender waits for an answer.
     package var expectsReply: Bool { sd_bus_message_get_expect_reply(pointer) > 0 }
 
-    /// A copy of a call without the arguments, for a later refusal; nil: none can be made.
+    /// Returns a copy of a call without its arguments, for a later refusal, or nil on failure.
     package func withoutArguments() -> Message? {
         var copy: OpaquePointer?
         let made = sd_bus_message_new_method_call(
@@ -131,10 +127,10 @@ public final class Message {
         return call
     }
 
-    /// Has the message erased from memory when it is released: it carries a secret.
+    /// Makes sd-bus erase the message from memory when it is released, because it carries a secret.
     func markSensitive() { sd_bus_message_sensitive(pointer) }
 
-    /// The bytes of its values, about; nil: more than ``MessageLimits/elementsOfCall`` values.
+    /// The approximate bytes of the values; nil beyond ``MessageLimits/elementsOfCall`` values.
     package lazy var size: Int? = {
         guard sd_bus_message_rewind(pointer, 1) >= 0 else { return nil }
         var measure = MessageMeasure(pointer)
@@ -142,7 +138,9 @@ public final class Message {
     }()
 }
 
-/// Adds up the bytes of a message's values without copying any: sd-bus does not tell its size.
+/// Adds up the bytes of a message's values without copies.
+///
+/// sd-bus does not report the size.
 private struct MessageMeasure {
     private let message: OpaquePointer
     private var count = 0
@@ -150,11 +148,11 @@ private struct MessageMeasure {
 
     init(_ message: OpaquePointer) { self.message = message }
 
-    /// Measures the values up to the end of the container; false: too many, or malformed.
+    /// Measures the values up to the end of the container; false if too many or malformed.
     mutating func values() -> Bool {
         while true {
             var type = CChar()
-            // SAFETY: both point into the message, which outlives this call.
+            // SAFETY: sd-bus sets it to memory of the message, which outlives this call.
             var contents: UnsafePointer<CChar>?
             let found = sd_bus_message_peek_type(message, &type, &contents)
             if found == 0 { return true }
@@ -181,7 +179,7 @@ private struct MessageMeasure {
             guard let contents else { return false }
             return array(contents)
         case "r", "e", "v":
-            // sd-bus frees its copy at the next peek.
+            // Copied, because sd-bus frees its string at the next peek.
             guard let inner = contents.map({ String(cString: $0) }),
                 sd_bus_message_enter_container(message, type, inner) > 0
             else { return false }
@@ -192,7 +190,7 @@ private struct MessageMeasure {
         }
     }
 
-    // SAFETY: `contents` is a text that sd-bus keeps until the next peek.
+    // SAFETY: `contents` is a string that sd-bus keeps until the next peek.
     private mutating func array(_ contents: UnsafePointer<CChar>) -> Bool {
         let inner = String(cString: contents)
         if inner.utf8.count == 1, "ybnqiuxtd".contains(inner) {

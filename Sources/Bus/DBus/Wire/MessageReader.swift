@@ -1,16 +1,16 @@
 import CSystemd
 import Glibc
 
-/// Takes the values of one received message in order, within ``MessageLimits``.
+/// Reads the values of a received message in order, within ``MessageLimits``.
 public struct MessageReader {
-    /// Borrowed from the message, which outlives the closure that the reader is given to.
+    /// Borrowed from the message, which outlives the closure with the reader.
     private let message: OpaquePointer
     private var elements = 0
-    /// How many values were in variants so far.
+    /// Values in variants so far.
     private var values = 0
-    /// How many bytes is taken by what was read, about.
+    /// Approximate bytes of the values so far.
     private(set) var size = 0
-    /// Whether it is from somebody who may want to keep the loop busy.
+    /// Whether the stricter limits apply, because the sender may want to keep the loop busy.
     private let isBounded: Bool
     var variantDepth = 0
 
@@ -19,16 +19,18 @@ public struct MessageReader {
         self.isBounded = isBounded
     }
 
-    /// The next value.
+    /// Reads the next value.
     ///
-    /// - Throws: `InvalidArgs` when it has another type, is malformed or beyond a limit.
+    /// - Throws: `InvalidArgs` when the value has another type, is malformed or exceeds a limit.
     public mutating func read<Value: WireType>(
         _ type: Value.Type
     ) throws(DBusError) -> Value {
         try Value(from: &self)
     }
 
-    /// Reads the fields of a structure; `signature` is theirs, without the parentheses.
+    /// Reads the fields of a structure.
+    ///
+    /// `signature` lists the fields without the parentheses.
     public mutating func structure<Value>(
         _ signature: String,
         _ body: (inout MessageReader) throws(DBusError) -> Value
@@ -45,22 +47,20 @@ public struct MessageReader {
         try container("e", signature, body)
     }
 
-    /// The most entries of a dictionary.
     var longestDictionary: Int {
         isBounded ? MessageLimits.dictionaryOfCall : MessageLimits.dictionary
     }
 
-    /// Refuses a long name in a dictionary of a call.
+    /// Refuses a long key in a dictionary of a call.
     ///
-    /// Names that are written in different ways, and differ at their ends alone, take long to be
-    /// compared: thousands of a thousand bytes kept the loop for seconds.
+    /// Comparing keys takes long if they are spelt differently in Unicode and differ only at their
+    /// ends. Thousands of keys of a thousand bytes kept the loop busy for seconds.
     func check(name: String) throws(DBusError) {
         guard !isBounded || name.utf8.count <= MessageLimits.nameOfCall else {
             throw DBusError(.invalidArgs, "A name in a dictionary is too long.")
         }
     }
 
-    /// Calls `body` for each element.
     package mutating func array(
         _ element: String,
         limit: Int,
@@ -76,7 +76,6 @@ public struct MessageReader {
         }
     }
 
-    /// An array of strings.
     mutating func texts(_ type: Unicode.Scalar) throws(DBusError) -> [String] {
         try container("a", String(type)) { (reader: inout MessageReader) throws(DBusError) in
             var texts: [String] = []
@@ -88,7 +87,7 @@ public struct MessageReader {
         }
     }
 
-    /// Counts the `count`th element of an array or dictionary.
+    /// Counts an element of an array or dictionary.
     private mutating func countElement(_ count: Int, limit: Int) throws(DBusError) {
         elements += 1
         let most = isBounded ? MessageLimits.elementsOfCall : MessageLimits.elements
@@ -99,10 +98,10 @@ public struct MessageReader {
         if variantDepth > 0 { try countValue() }
     }
 
-    /// Counts a value in a variant, which is of any type.
+    /// Counts a value in a variant.
     ///
-    /// To take them one by one keeps the loop for seconds where a message is full of them. Only
-    /// answers, of somebody who serves no strangers, may be.
+    /// Reading values of any type one by one is slow: a message full of them keeps the loop busy
+    /// for seconds. Only replies to a process without neighbours may be full of them.
     mutating func countValue() throws(DBusError) {
         values += 1
         size += MessageLimits.bytesOfElement
@@ -121,19 +120,18 @@ public struct MessageReader {
             throw DBusError(.invalidArgs, "Variants are nested too deep.")
         }
         var type = CChar()
-        // Points into the message; copied before the message is released.
+        // SAFETY: points into the message, and is copied before the next peek.
         var contents: UnsafePointer<CChar>?
         guard sd_bus_message_peek_type(message, &type, &contents) > 0,
             type == CChar(UInt8(ascii: "v")), let contents
         else { throw Self.malformed }
-        // A copy: sd-bus frees its own at the next peek.
+        // Copied, because sd-bus frees its string at the next peek.
         let signature = String(cString: contents)
         return try container("v", signature) { (reader: inout MessageReader) throws(DBusError) in
             try body(&reader, signature)
         }
     }
 
-    /// Passes over a value of any type.
     package mutating func skipVariant() throws(DBusError) {
         guard sd_bus_message_skip(message, "v") >= 0 else { throw Self.malformed }
     }
@@ -154,7 +152,9 @@ public struct MessageReader {
 
     // MARK: Basic types
 
-    /// A number; `start` only says which type.
+    /// Reads a number.
+    ///
+    /// `start` only selects the type.
     mutating func basic<Number: BitwiseCopyable>(
         _ type: Unicode.Scalar,
         _ start: Number
@@ -165,11 +165,11 @@ public struct MessageReader {
         return value
     }
 
-    /// A string, path or signature.
+    /// Reads a string, path or signature.
     ///
-    /// sd-bus checks that it is valid, and valid UTF-8.
+    /// sd-bus checks its syntax and its UTF-8.
     mutating func text(_ type: Unicode.Scalar) throws(DBusError) -> String {
-        // Points into the message; copied before the message is released.
+        // SAFETY: points into the message, and is copied before the message is released.
         var value: UnsafePointer<CChar>?
         let code = CChar(truncatingIfNeeded: type.value)
         guard sd_bus_message_read_basic(message, code, &value) > 0, let value else {
@@ -184,7 +184,7 @@ public struct MessageReader {
     }
 
     mutating func bytes() throws(DBusError) -> [UInt8] {
-        // Points into the message; the bytes are copied before the message is released.
+        // SAFETY: points into the message, and the bytes are copied before the message is released.
         var start: UnsafeRawPointer?
         var count = 0
         let code = CChar(UInt8(ascii: "y"))
@@ -195,7 +195,7 @@ public struct MessageReader {
             throw DBusError(.invalidArgs, "A byte array is too long.")
         }
         size += count
-        // Points into the message; the bytes are copied before the message is released.
+        // SAFETY: points into the message, and the bytes are copied before the message is released.
         return Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 

@@ -1,11 +1,11 @@
 import CSystemd
 
-/// Appends values to one message, within ``MessageLimits``.
+/// Appends values to a message, within ``MessageLimits``.
 public struct MessageWriter {
     /// Borrowed from the function that builds the message and lends out the writer.
     let message: OpaquePointer
     var variantDepth = 0
-    /// How many bytes the message has by now, at most.
+    /// Upper bound of the message's bytes so far.
     private(set) var size = 0
 
     init(_ message: OpaquePointer) {
@@ -14,13 +14,15 @@ public struct MessageWriter {
 
     /// Appends a value.
     ///
-    /// - Throws: `InvalidArgs` when it does not fit the place or is beyond a limit,
-    ///   `LimitsExceeded` when the message gets too large by it.
+    /// - Throws: `InvalidArgs` when the value does not fit the signature or exceeds a limit,
+    ///   `LimitsExceeded` when the message gets too large.
     public mutating func write<Value: WireType>(_ value: Value) throws(DBusError) {
         try value.write(to: &self)
     }
 
-    /// Appends a structure; `signature` is that of the fields, without the parentheses.
+    /// Appends a structure.
+    ///
+    /// `signature` lists the fields without the parentheses.
     public mutating func structure(
         _ signature: String,
         _ body: (inout MessageWriter) throws(DBusError) -> Void
@@ -28,9 +30,9 @@ public struct MessageWriter {
         try container("r", signature, body)
     }
 
-    /// Refuses what would make the message too large.
+    /// Throws `LimitsExceeded` if a value makes the message too large.
     private mutating func grow(by count: Int) throws(DBusError) {
-        // A length, and what puts the value in its place.
+        // The value's length field and alignment.
         size += count + 16
         guard size <= MessageLimits.sent else {
             throw DBusError(.limitsExceeded, "The message is too large: ask for less at once.")
@@ -58,7 +60,6 @@ public struct MessageWriter {
         try container("a", element, body)
     }
 
-    /// Appends a variant whose value `body` writes.
     mutating func variant(
         _ signature: String,
         _ body: (inout MessageWriter) throws(DBusError) -> Void
@@ -100,7 +101,7 @@ public struct MessageWriter {
     }
 
     mutating func text(_ type: Unicode.Scalar, _ text: String) throws(DBusError) {
-        // A zero byte would truncate the string silently.
+        // A zero byte would silently truncate the string.
         guard text.utf8.count <= MessageLimits.string, !text.utf8.contains(0) else {
             throw DBusError(.invalidArgs, "A string is too long or contains a zero byte.")
         }
@@ -110,7 +111,7 @@ public struct MessageWriter {
         guard result >= 0 else { throw Self.refused }
     }
 
-    /// A string of any length: the introspection of a large tree.
+    /// Appends a string of any length, for introspection data of a large tree.
     mutating func longText(_ text: String) throws(DBusError) {
         try grow(by: text.utf8.count)
         let result = text.withCString {

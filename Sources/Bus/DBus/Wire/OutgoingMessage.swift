@@ -3,10 +3,10 @@ import Glibc
 
 /// Builds messages.
 ///
-/// sd-bus checks names and paths and refuses what is not valid.
+/// sd-bus refuses invalid names and paths.
 @BusActor
 enum OutgoingMessage {
-    /// Appends the body, and checks that it has the announced signature; returns its size.
+    /// Appends the body, checks its signature, and returns its size.
     static func fill(
         _ pointer: OpaquePointer,
         _ signature: String,
@@ -20,10 +20,10 @@ enum OutgoingMessage {
         return header + writer.size
     }
 
-    /// About what the names in a message's header take.
+    /// Approximate bytes of the names in a message's header.
     private static let header = 256
 
-    /// Sends it, and returns the serial that a reply will carry, or 0 when none is expected.
+    /// Sends a message, and returns the serial of the expected reply, or 0.
     static func send(
         _ pointer: OpaquePointer,
         expectingReply: Bool
@@ -32,7 +32,7 @@ enum OutgoingMessage {
         if expectingReply {
             try check(sd_bus_send(nil, pointer, &cookie))
         } else {
-            // Without a place for the number sd-bus marks the message as one without a reply.
+            // Without a pointer for the cookie, sd-bus marks the message as a call without a reply.
             try check(sd_bus_send(nil, pointer, nil))
         }
         return cookie
@@ -71,7 +71,7 @@ enum OutgoingMessage {
         }
     }
 
-    /// Answers a call, or throws before anything is sent.
+    /// Answers a call, or throws before any message is sent.
     static func reply(
         to call: Message,
         _ signature: String,

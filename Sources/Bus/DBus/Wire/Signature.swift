@@ -1,9 +1,8 @@
 /// A valid D-Bus signature: any number of complete types.
 public struct Signature: Hashable, Sendable, CustomStringConvertible {
-    /// The signature, at most 255 bytes.
+    /// At most 255 bytes.
     public let rawValue: String
 
-    /// Nil when the text is not a signature.
     public init?(_ text: String) {
         guard text.utf8.count <= 255 else { return nil }
         var rest = Array(text.utf8)[...]
@@ -13,20 +12,17 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible {
         rawValue = text
     }
 
-    /// A signature that sd-bus has validated, or that is written in the program.
+    /// Takes a signature from sd-bus or from the source code, without a check.
     init(unchecked: String) {
         rawValue = unchecked
     }
 
-    /// `s`, one `String`.
     public static let string = Signature(unchecked: "s")
-    /// `u`, one `UInt32`.
     public static let uint32 = Signature(unchecked: "u")
 
-    /// The signature itself.
     public var description: String { rawValue }
 
-    /// The complete types one after the other.
+    /// The complete types in their order.
     var elements: [Signature] {
         var rest = Array(rawValue.utf8)[...]
         var found: [Signature] = []
@@ -39,7 +35,6 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible {
         return found
     }
 
-    /// True when it is exactly one complete type.
     var isSingle: Bool { elements.count == 1 }
 
     static func isBasic(_ type: UInt8) -> Bool {
@@ -56,7 +51,7 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible {
 
     /// Removes one complete type from the front.
     ///
-    /// The format allows 32 nested containers a kind.
+    /// D-Bus allows 32 nested containers of a kind.
     private static func takeType(_ rest: inout ArraySlice<UInt8>, depth: Int) -> Bool {
         guard depth <= 32, let type = rest.popFirst() else { return false }
         switch type {

@@ -1,8 +1,7 @@
 extension Variant: WireType {
-    /// `v`.
     public static var signature: String { "v" }
 
-    /// Takes the next variant of a message, at most ``MessageLimits/variantDepth`` deep.
+    /// Reads the next variant, at most ``MessageLimits/variantDepth`` deep.
     public init(from reader: inout MessageReader) throws(DBusError) {
         self = try reader.variant {
             (reader: inout MessageReader, signature: String) throws(DBusError) in
@@ -10,7 +9,6 @@ extension Variant: WireType {
         }
     }
 
-    /// Appends the value as a variant.
     public func write(to writer: inout MessageWriter) throws(DBusError) {
         try writer.variant(signature) { (writer: inout MessageWriter) throws(DBusError) in
             try writeBare(to: &writer)
@@ -19,7 +17,7 @@ extension Variant: WireType {
 
     // MARK: Without the variant around it
 
-    /// Takes a value of one complete type.
+    /// Reads a value of a single complete type.
     init(bare signature: String, from reader: inout MessageReader) throws(DBusError) {
         try reader.countValue()
         switch signature {

@@ -1,42 +1,31 @@
-/// One value together with its type.
+/// A value together with its type.
 public enum Variant: Hashable, Sendable {
-    /// One entry of a dictionary whose key is not a string, or whose values are of one type.
+    /// An entry of a dictionary that is not `a{sv}`.
     public struct Entry: Hashable, Sendable {
         /// A value of a basic type.
         public let key: Variant
-        /// A value of the dictionary's value type.
         public let value: Variant
 
-        /// An entry; its types must be those of the dictionary.
+        /// Creates an entry.
+        ///
+        /// Its types must be the dictionary's.
         public init(key: Variant, value: Variant) {
             self.key = key
             self.value = value
         }
     }
 
-    /// Signature `b`.
     case bool(Bool)
-    /// Signature `y`.
     case uint8(UInt8)
-    /// Signature `n`.
     case int16(Int16)
-    /// Signature `q`.
     case uint16(UInt16)
-    /// Signature `i`.
     case int32(Int32)
-    /// Signature `u`.
     case uint32(UInt32)
-    /// Signature `x`.
     case int64(Int64)
-    /// Signature `t`.
     case uint64(UInt64)
-    /// Signature `d`.
     case double(Double)
-    /// Signature `s`.
     case string(String)
-    /// Signature `o`.
     case objectPath(ObjectPath)
-    /// Signature `g`.
     case signature(Signature)
     /// Signature `ay`.
     case bytes([UInt8])
@@ -46,11 +35,10 @@ public enum Variant: Hashable, Sendable {
     case dictionary([String: Variant])
     /// Any other array.
     indirect case array(element: Signature, [Variant])
-    /// A structure; not empty.
+    /// A structure with at least one field.
     case structure([Variant])
     /// Any other dictionary.
     indirect case entries(key: Signature, value: Signature, [Entry])
-    /// Signature `v`.
     indirect case variant(Variant)
 
     /// The D-Bus signature of the value: one complete type.
@@ -80,49 +68,41 @@ public enum Variant: Hashable, Sendable {
 }
 
 extension Variant {
-    /// The value, or nil when it is something else than `b`.
     public var asBool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The value, or nil when it is something else than `u`.
     public var asUInt32: UInt32? {
         if case .uint32(let value) = self { value } else { nil }
     }
 
-    /// The value, or nil when it is something else than `i`.
     public var asInt32: Int32? {
         if case .int32(let value) = self { value } else { nil }
     }
 
-    /// The value, or nil when it is something else than `t`.
     public var asUInt64: UInt64? {
         if case .uint64(let value) = self { value } else { nil }
     }
 
-    /// The value, or nil when it is something else than `x`.
     public var asInt64: Int64? {
         if case .int64(let value) = self { value } else { nil }
     }
 
-    /// The value, or nil when it is something else than `d`.
     public var asDouble: Double? {
         if case .double(let value) = self { value } else { nil }
     }
 
-    /// The value, or nil when it is something else than `s`.
     public var asString: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The value, or nil when it is something else than `as`.
     public var asStrings: [String]? {
         if case .strings(let value) = self { value } else { nil }
     }
 
-    /// The value, or nil when it is something else than `a{ss}`.
+    /// The value as `a{ss}`, or nil for another type.
     ///
-    /// Of a key that comes twice the first counts.
+    /// The first of equal keys counts.
     public var asTexts: [String: String]? {
         guard case .entries(key: .string, value: .string, let entries) = self else { return nil }
         let pairs = entries.compactMap { entry in
@@ -131,24 +111,21 @@ extension Variant {
         return Dictionary(pairs) { first, _ in first }
     }
 
-    /// Texts by their keys, as `a{ss}`, in the order of the keys.
+    /// Creates an `a{ss}`, sorted by key.
     public static func texts(_ texts: [String: String]) -> Variant {
         let entries = texts.sorted { $0.key < $1.key }
             .map { Entry(key: .string($0.key), value: .string($0.value)) }
         return .entries(key: .string, value: .string, entries)
     }
 
-    /// The value, or nil when it is something else than `ay`.
     public var asBytes: [UInt8]? {
         if case .bytes(let value) = self { value } else { nil }
     }
 
-    /// The value, or nil when it is something else than `o`.
     public var asObjectPath: ObjectPath? {
         if case .objectPath(let value) = self { value } else { nil }
     }
 
-    /// The value, or nil when it is something else than `a{sv}`.
     public var asDictionary: [String: Variant]? {
         if case .dictionary(let value) = self { value } else { nil }
     }

@@ -1,19 +1,20 @@
 /// A Swift type with a D-Bus signature.
 public protocol WireType: Sendable {
-    /// One complete type.
+    /// A single complete type.
     static var signature: String { get }
-    /// Takes the next value of a message.
     init(from reader: inout MessageReader) throws(DBusError)
-    /// Appends the value to a message.
     func write(to writer: inout MessageWriter) throws(DBusError)
-    /// Takes an array of values. Only types that can be read in bulk implement it.
+    /// Reads an array.
+    ///
+    /// Only types that can be read in bulk implement it.
     static func readArray(from reader: inout MessageReader) throws(DBusError) -> [Self]
-    /// Appends an array of values. Only types that can be written in bulk implement it.
+    /// Writes an array.
+    ///
+    /// Only types that can be written in bulk implement it.
     static func writeArray(_ values: [Self], to writer: inout MessageWriter) throws(DBusError)
 }
 
 extension WireType {
-    /// One value after the other.
     public static func readArray(
         from reader: inout MessageReader
     ) throws(DBusError) -> [Self] {
@@ -25,7 +26,6 @@ extension WireType {
         return values
     }
 
-    /// One value after the other.
     public static func writeArray(
         _ values: [Self],
         to writer: inout MessageWriter
@@ -43,27 +43,23 @@ extension WireType {
 public protocol BasicWireType: WireType {}
 
 extension Array: WireType where Element: WireType {
-    /// `a` and the element's.
     public static var signature: String { "a" + Element.signature }
 
-    /// Takes the next value of a message.
     public init(from reader: inout MessageReader) throws(DBusError) {
         self = try Element.readArray(from: &reader)
     }
 
-    /// Appends the value to a message.
     public func write(to writer: inout MessageWriter) throws(DBusError) {
         try Element.writeArray(self, to: &writer)
     }
 }
 
 extension Dictionary: WireType where Key: BasicWireType, Value: WireType {
-    /// `a{`, the key's, the value's and `}`.
     public static var signature: String { "a{" + Key.signature + Value.signature + "}" }
 
-    /// Takes the next value of a message.
+    /// Reads a dictionary.
     ///
-    /// A key that comes twice is an error.
+    /// A duplicate key is an error.
     public init(from reader: inout MessageReader) throws(DBusError) {
         var entries: [Key: Value] = [:]
         let types = Key.signature + Value.signature
@@ -80,7 +76,6 @@ extension Dictionary: WireType where Key: BasicWireType, Value: WireType {
         self = entries
     }
 
-    /// Appends the value to a message.
     public func write(to writer: inout MessageWriter) throws(DBusError) {
         let types = Key.signature + Value.signature
         try writer.array("{" + types + "}", count: count, limit: MessageLimits.dictionary) {
