@@ -4,12 +4,12 @@ import Testing
 
 @testable import DBus
 
-@Suite("Answers that are too long", .timeLimit(.minutes(10)))
+@Suite("Limits of calls and answers", .timeLimit(.minutes(10)))
 struct BoundedAnswerTests {
-    // The functions run on the loop, so it has to run before them.
+    // The functions run on the loop, so the loop must run first.
     init() { EventLoop.shared.startThread() }
 
-    /// Its property has more values than any part of a service has a use for.
+    /// A service with a property of more values than any caller needs.
     private struct Talker: ServedInterface {
         static let description = InterfaceDescription(
             name: "org.localauth.Talker",
@@ -41,7 +41,7 @@ struct BoundedAnswerTests {
         }
     }
 
-    @Test("L21: a guarded connection takes no more values in an answer than in a call")
+    @Test("L21: a guarded connection accepts no more values in an answer than in a call")
     @BusActor
     func values() async throws {
         try await PrivateBus.run { bus in
@@ -66,7 +66,7 @@ struct BoundedAnswerTests {
         }
     }
 
-    @Test("L21: a dictionary of a call has few entries, and no long names")
+    @Test("L21: a dictionary in a call has few entries and short keys")
     @BusActor
     func dictionaries() async throws {
         try await PrivateBus.run { bus in
@@ -98,7 +98,7 @@ struct BoundedAnswerTests {
         }
     }
 
-    @Test("L21: the elements of all arrays of a call have one bound")
+    @Test("L21: the elements of all arrays of a call share a limit")
     @BusActor
     func elements() async throws {
         try await PrivateBus.run { bus in
@@ -124,7 +124,7 @@ struct BoundedAnswerTests {
         }
     }
 
-    @Test("L21: a call has so many values in variants; an answer, which is asked for, has more")
+    @Test("L21: the values in variants of a call have a limit; answers may have more")
     @BusActor
     func variants() async throws {
         try await PrivateBus.run { bus in

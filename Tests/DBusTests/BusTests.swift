@@ -9,7 +9,7 @@ import Testing
 struct BusTests {
     private static let name = "org.example.Test1"
 
-    @Test("A name that somebody has cannot be taken")
+    @Test("A name with an owner cannot be taken")
     @BusActor
     func taken() async throws {
         try await withBus { _, server, client in
@@ -30,7 +30,7 @@ struct BusTests {
                 signature: "su"
             ) { (writer) throws(DBusError) in
                 try writer.write(Self.name)
-                // In the place of who has it, and not behind it.
+                // DBUS_NAME_FLAG_REPLACE_EXISTING | DBUS_NAME_FLAG_DO_NOT_QUEUE.
                 try writer.write(UInt32(2 | 4))
             }
             let result = try reply.read("u") { (reader) throws(DBusError) in
@@ -42,7 +42,7 @@ struct BusTests {
         }
     }
 
-    @Test("L1: the caller is known by the bus, not by the message")
+    @Test("L1: the bus identifies the caller, not the message")
     @BusActor
     func credentials() async throws {
         try await withBus { bus, server, client in
@@ -56,13 +56,13 @@ struct BusTests {
             let other = try await Self.caller(stranger, of: server)
             #expect(other.0 == stranger.uniqueName)
             #expect(other.1 == 65534)
-            // What its messages come over, which this process has started.
+            // The process of the connection is a child of this process.
             #expect(other.2 != getpid() && RunningProgram.parent(of: other.2) == getpid())
             #expect(try await Self.caller(client, of: server) == who)
         }
     }
 
-    /// Whom a service knows as the caller, asked by that one: name, user and process.
+    /// Returns the caller's name, user and process as the service sees them.
     @BusActor
     private static func caller(
         _ client: Connection,
@@ -82,7 +82,7 @@ struct BusTests {
         }
     }
 
-    @Test("Calls that come before their sender is known are answered in their order")
+    @Test("Calls that arrive before their sender is known are answered in order")
     @BusActor
     func order() async throws {
         try await withBus { _, server, client in
@@ -121,7 +121,7 @@ struct BusTests {
         }
     }
 
-    @Test("R30: a caller that leaves cancels what it had running")
+    @Test("R30: a caller that leaves cancels its running calls")
     @BusActor
     func leaving() async throws {
         try await withBus { bus, server, _ in
@@ -150,7 +150,7 @@ struct BusTests {
             await #expect(throws: DBusError.self) {
                 try await server.peer(named: peer.name)
             }
-            // Whoever asks too late is told as well, once.
+            // A late handler is called once too.
             let late = Witness<Bool>()
             _ = peer.onLeave { late.record(true) }
             _ = try await late.first("the end", within: .seconds(60)) { _ in true }
@@ -159,7 +159,7 @@ struct BusTests {
         }
     }
 
-    @Test("What is answered already is no refusal, and what is refused twice is one")
+    @Test("An answered call is never refused, and a refused call is refused once")
     @BusActor
     func refusals() async throws {
         try await withBus { _, server, client in
@@ -186,7 +186,7 @@ struct BusTests {
         }
     }
 
-    @Test("L16: a signal of anybody else than the expected sender is ignored")
+    @Test("L16: signals from unexpected senders are ignored")
     @BusActor
     func forgery() async throws {
         try await withBus { bus, server, client in
@@ -202,7 +202,7 @@ struct BusTests {
                     broadcast: isBroadcast
                 ) { seen.add($0.sender ?? "") }
             }
-            // The match is in force once the bus answers what was asked after it.
+            // The match is in force once the bus answers a later call.
             _ = try await client.nameOwner(Self.name)
             for sender in [stranger, server] {
                 for destination in [client.uniqueName, nil] {
@@ -219,7 +219,7 @@ struct BusTests {
         }
     }
 
-    @Test("L16: a reply of anybody else than the callee is ignored")
+    @Test("L16: a reply that is not from the callee is ignored")
     @BusActor
     func forgedReply() async throws {
         try await withBus { bus, server, client in
@@ -236,14 +236,14 @@ struct BusTests {
                     member: "Hold"
                 )
             }
-            // Who has a name isn't known here, so of one that is called by its name any reply
-            // counts: the bus hands it over.
+            // The client does not know the owner of the name, so it accepts any reply that the bus
+            // delivers.
             let loose = try hold(Self.name)
             try ForgedReply.send(to: client.uniqueName, serial: loose.serial, on: stranger)
             _ = try await loose.reply()
             let call = try hold(server.uniqueName)
             try ForgedReply.send(to: client.uniqueName, serial: call.serial, on: stranger)
-            // The bus has sent it when it answers one, and the client has read it with the other.
+            // When both have asked the bus, the reply is sent and read.
             _ = try await stranger.nameOwner(Self.name)
             _ = try await client.nameOwner(Self.name)
             call.cancel()
@@ -256,7 +256,7 @@ struct BusTests {
         }
     }
 
-    @Test("The owner of a watched name is told first, then every change")
+    @Test("A watch reports the owner of a name first, then every change")
     @BusActor
     func watching() async throws {
         try await withBus { bus, server, client in
@@ -276,7 +276,7 @@ struct BusTests {
         }
     }
 
-    @Test("Names under a prefix are told as they are and as they change")
+    @Test("A watch of a prefix reports present names and their changes")
     @BusActor
     func watchingPrefix() async throws {
         try await withBus { _, server, client in
@@ -332,7 +332,7 @@ struct BusTests {
     }
 }
 
-/// What one connection sees of a server.
+/// A server as a single connection sees it.
 @BusActor
 struct View {
     let connection: Connection

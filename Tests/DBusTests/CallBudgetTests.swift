@@ -2,12 +2,11 @@ import BusGuard
 import DBus
 import Testing
 
-/// How unanswered calls share the places that a connection has.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct CallBudgetTests {
     private static let lane = CallLane("test", capacity: 4, perUser: 2, waiting: 3)
 
-    /// A call that has a place until it is told to end.
+    /// A call that keeps its place until told to end.
     @BusActor
     private final class Call {
         let begun = Signal()
@@ -31,7 +30,7 @@ struct CallBudgetTests {
         }
     }
 
-    @Test("L21: A user's calls beyond its share wait, and another user's don't wait for them")
+    @Test("L21: a user's calls beyond its share wait, and delay no other user")
     @BusActor
     func shares() async {
         let budget = CallBudget()
@@ -41,7 +40,7 @@ struct CallBudgetTests {
         await other.begun.wait()
         #expect(!flood[2].begun.isSet)
         #expect(budget.load(Self.lane) == (3, 3))
-        // What another one gives back is no place for who has its share.
+        // A place of another user does not help a user at its limit.
         #expect(budget.begin(Self.lane, for: 3))
         budget.end(Self.lane, for: 3)
         #expect(budget.load(Self.lane) == (3, 3))
@@ -52,7 +51,7 @@ struct CallBudgetTests {
         #expect(budget.load(Self.lane) == (0, 0))
     }
 
-    @Test("L21: So many calls wait for a user; one more is refused, another user's is not")
+    @Test("L21: a user's waiting calls have a limit that affects no other user")
     @BusActor
     func refusal() async {
         let budget = CallBudget()
@@ -67,7 +66,7 @@ struct CallBudgetTests {
         for call in flood { _ = await call.error.first(1) }
     }
 
-    @Test("L21: Users who wait take turns, however many calls each has")
+    @Test("L21: waiting users take turns, whatever their numbers of calls")
     @BusActor
     func turns() async {
         let budget = CallBudget()
@@ -81,7 +80,7 @@ struct CallBudgetTests {
         #expect(await order.first(5) == [5, 6, 7, 5, 5])
     }
 
-    @Test("L21: A call that was canceled while it waited gives its place on")
+    @Test("L21: a call canceled while it waits passes its place on")
     @BusActor
     func cancellation() async {
         let budget = CallBudget()

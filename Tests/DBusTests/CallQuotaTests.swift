@@ -3,7 +3,6 @@ import DBus
 import Glibc
 import Testing
 
-/// What callers may make a service hold.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct CallQuotaTests {
     @BusActor
@@ -15,7 +14,7 @@ struct CallQuotaTests {
         )
     }
 
-    @Test("L21: A connection has so many calls that wait; what is answered at once is answered")
+    @Test("L21: a connection's waiting calls have a limit; immediate calls are answered")
     @BusActor
     func perConnection() async throws {
         try await withPair { pair in
@@ -32,7 +31,7 @@ struct CallQuotaTests {
         }
     }
 
-    @Test("L21: A user has so many calls that wait, over however many connections")
+    @Test("L21: a user's waiting calls have a limit across all connections")
     @BusActor
     func perUser() async throws {
         try await withPair { one in
@@ -42,7 +41,7 @@ struct CallQuotaTests {
                 let tasks = [one, one, two].map { pair in onLoop { _ = await pair.error("Wait") } }
                 while one.service.waits < 2 { #expect(await one.error("Who") == nil) }
                 while two.service.waits < 1 { #expect(await two.error("Who") == nil) }
-                // This connection has room for one more.
+                // This connection has room for another call.
                 #expect(await two.error("RefuseLater") == .limitsExceeded)
                 #expect(await two.error("Who") == nil)
                 #expect(quota.calls(of: getuid()) == 3 && quota.calls(of: getuid() + 1) == 0)
@@ -51,7 +50,7 @@ struct CallQuotaTests {
         }
     }
 
-    @Test("L21: A call that has ended makes room for another")
+    @Test("L21: a call that has ended makes room for another")
     @BusActor
     func room() async throws {
         try await withPair { pair in
@@ -68,7 +67,7 @@ struct CallQuotaTests {
         }
     }
 
-    /// Has a call wait that has read a value of more than half of what its user may have.
+    /// Checks that a waiting call with a value above half the user's limit counts for the user.
     @BusActor
     private static func expectHeld<Value: WireType>(
         _ value: Value,
@@ -103,14 +102,14 @@ struct CallQuotaTests {
         }
     }
 
-    @Test("L21: What a call that waits has read is held for its user, be it a text or bytes")
+    @Test("L21: a waiting call's arguments are charged to its user, text and bytes alike")
     @BusActor
     func heldArguments() async throws {
         try await Self.expectHeld(String(repeating: "a", count: 900), "s")
         try await Self.expectHeld([UInt8](repeating: 1, count: 900), "ay")
     }
 
-    @Test("L21: The bytes of a user have one bound, whatever holds them")
+    @Test("L21: all bytes held for a user share a limit")
     @BusActor
     func bytes() throws {
         let quota = Self.quota(bytes: 100)
@@ -125,7 +124,7 @@ struct CallQuotaTests {
         #expect(quota.bytes(of: 1) == 0)
     }
 
-    @Test("L21: When all users hold much, each may have an equal share and no more")
+    @Test("L21: when all users hold much, each may have only an equal share")
     @BusActor
     func share() throws {
         let quota = CallQuota(table: [:], limits: [:], bytesPerUser: 100, bytesOfAll: 200)
@@ -133,13 +132,13 @@ struct CallQuotaTests {
         #expect(throws: DBusError.self) { try quota.hold(67, of: 3) }
         try quota.hold(66, of: 3)
         #expect(throws: DBusError.self) { try quota.hold(1, of: 3) }
-        // Less is always possible.
+        // Holding less is always allowed.
         try quota.hold(65, insteadOf: 66, of: 3)
         quota.release(100, of: 1)
         try quota.hold(35, of: 3)
     }
 
-    @Test("L21: However many users there are, what all hold together has a bound")
+    @Test("L21: the bytes held for all users together have a limit")
     @BusActor
     func bytesOfAll() {
         let quota = CallQuota(table: [:], limits: [:], bytesPerUser: 100, bytesOfAll: 2000)

@@ -4,10 +4,9 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Calls of one connection to another.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct CallTests {
-    @Test("Every basic type comes back as it was sent")
+    @Test("Every basic type survives a round trip")
     @BusActor
     func basicTypes() async throws {
         try await withPair { pair in
@@ -21,7 +20,7 @@ struct CallTests {
         }
     }
 
-    @Test("Every kind of container comes back as it was sent")
+    @Test("Every kind of container survives a round trip")
     @BusActor
     func containers() async throws {
         try await withPair { pair in
@@ -52,7 +51,7 @@ struct CallTests {
         }
     }
 
-    @Test("What a method throws is the error reply, now or later")
+    @Test("An error that a method throws is the reply, now or later")
     @BusActor
     func errors() async throws {
         try await withPair { pair in
@@ -69,11 +68,11 @@ struct CallTests {
         }
     }
 
-    @Test("A call whose time was over while nothing ran, on either side, is answered")
+    @Test("A call is answered if both sides stood still beyond its timeout")
     @BusActor
     func standstill() async throws {
         try await withPair { pair in
-            // From here on the service knows its caller.
+            // Makes the service identify its caller.
             #expect(await pair.error("Who") == nil)
             let call = try pair.client.startCall(
                 to: pair.server.uniqueName,
@@ -82,9 +81,9 @@ struct CallTests {
                 member: "Hold",
                 timeout: .milliseconds(50)
             )
-            // The loop serves both sides.
+            // The loop serves both sides, so both stand still.
             poll(nil, 0, 400)
-            // Due after the call's time, which is over as well.
+            // Due after the call's timeout, which has passed too.
             _ = EventLoop.shared.schedule(after: .zero) {
                 for held in pair.service.held {
                     held.answer(.now(()), "") { (_, _) throws(DBusError) in }

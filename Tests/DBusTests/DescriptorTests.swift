@@ -4,10 +4,9 @@ import Linux
 import TestSupport
 import Testing
 
-/// Descriptors that somebody sends to a connection of this project.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct DescriptorTests {
-    @Test("L30: the bus refuses a call with a descriptor, which changes nothing")
+    @Test("L30: the bus refuses a call with a descriptor before it takes effect")
     @BusActor
     func refusal() async throws {
         try await withPair { pair in

@@ -1,6 +1,6 @@
 import DBus
 
-/// A service with a member for each thing that the runtime has to do.
+/// A service with a member for each task of the runtime.
 @BusActor
 final class ExampleService: ServedInterface {
     nonisolated static let name = "org.example.Test1"
@@ -9,9 +9,7 @@ final class ExampleService: ServedInterface {
     let connection: Connection
     var level: UInt32 = 7
     var held: [IncomingCall] = []
-    /// Called when a call of `Wait` was canceled.
     let canceled = Signal()
-    /// Called when a call of `Wait` has come.
     let started = Signal()
     var waits = 0
 
@@ -137,7 +135,7 @@ final class ExampleService: ServedInterface {
         }
     }
 
-    /// Answers with so many byte arrays of 1 MiB, and emits a signal of them first.
+    /// Answers with byte arrays of 1 MiB each, and first emits a signal of them.
     private func large(_ call: IncomingCall) throws(DBusError) {
         let count = try call.read("u") { (reader) throws(DBusError) in
             try reader.read(UInt32.self)

@@ -1,6 +1,6 @@
 import DBus
 
-/// One value of each basic type.
+/// A value of each basic type.
 struct BasicValues: Equatable, Sendable {
     var bool = true
     var uint8 = UInt8.max
@@ -74,7 +74,7 @@ struct Pair: WireType, Hashable {
     }
 }
 
-/// One value of each kind of container.
+/// A value of each kind of container.
 struct ContainerValues: Equatable, Sendable {
     var bytes: [UInt8] = [0, 1, 255]
     var strings = ["", "a", "b"]
@@ -122,7 +122,6 @@ struct ContainerValues: Equatable, Sendable {
 }
 
 extension Signature {
-    /// The empty signature.
     static var none: Signature {
         guard let signature = Signature("") else { preconditionFailure("It is valid.") }
         return signature

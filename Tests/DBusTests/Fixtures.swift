@@ -4,7 +4,9 @@ import Linux
 import TestSupport
 import Testing
 
-/// Something that happens once; tests wait for it instead of sleeping.
+/// An event that happens once.
+///
+/// Tests wait for it instead of sleeping.
 @BusActor
 final class Signal {
     private(set) var isSet = false
@@ -31,7 +33,9 @@ final class Signal {
     }
 }
 
-/// Values as they come; tests wait for a number of them.
+/// Collects values.
+///
+/// Tests wait for a number of them.
 @BusActor
 final class Collected<Value: Sendable> {
     private(set) var values: [Value] = []
@@ -113,7 +117,7 @@ struct ServedPair {
         )
     }
 
-    /// The error that a call is answered with.
+    /// Returns the error that answers a call, or nil.
     func error(
         _ member: String,
         _ signature: String = "",

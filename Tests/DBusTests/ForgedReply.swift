@@ -3,7 +3,7 @@ import Testing
 
 @testable import DBus
 
-/// A method return, or an error, that nobody asked its sender for.
+/// A method return, or an error, without a call.
 @BusActor
 enum ForgedReply {
     static func send(
@@ -17,7 +17,7 @@ enum ForgedReply {
         try #require(sd_bus_send(connection.bus, reply, nil) >= 0)
     }
 
-    /// A method return as it would come from somebody, without being sent.
+    /// Returns a method return as a connection receives it, without a bus between.
     static func received(
         from sender: String,
         serial: UInt32,
@@ -39,7 +39,7 @@ enum ForgedReply {
         var call: OpaquePointer?
         var reply: OpaquePointer?
         defer { sd_bus_message_unref(call) }
-        // sd-bus makes a reply from a call only: one from the destination, with its serial.
+        // sd-bus makes a reply only from a call, so make a call of the destination with its serial.
         try #require(
             sd_bus_message_new_method_call(
                 connection.bus,

@@ -3,19 +3,19 @@ import Testing
 
 @testable import DBus
 
-/// Messages that say what their senders have no right to say, or that were not asked for.
+/// Messages with forged or unrequested contents.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct ForgeryTests {
     private static let name = "org.example.Test1"
 
-    /// Something sent by this connection has arrived at another when both have asked the bus.
+    /// Waits until messages sent by `sender` have arrived at `receiver`.
     @BusActor
     private static func arrival(of sender: Connection, at receiver: Connection) async throws {
         _ = try await sender.nameOwner(name)
         _ = try await receiver.nameOwner(name)
     }
 
-    @Test("L16: an error of anybody else than the callee and the bus is ignored")
+    @Test("L16: an error that is not from the callee or the bus is ignored")
     @BusActor
     func forgedError() async throws {
         try await withBus { bus, server, client in
@@ -42,7 +42,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("L16: the bus says in the callee's place that a call failed, and nothing else")
+    @Test("L16: the bus may answer for the callee only with an error")
     @BusActor
     func answerInPlaceOfTheCallee() async throws {
         try await withBus { _, server, client in
@@ -53,7 +53,7 @@ struct ForgeryTests {
                 interface: ExampleService.name,
                 member: "Hold"
             )
-            // No bus sends it: it is handed over as if it had come.
+            // No bus sends this reply, so hand it over directly.
             let driver = Connection.driver
             client.receive(
                 reply: try ForgedReply.received(from: driver, serial: call.serial, on: client)
@@ -67,7 +67,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("L16: what the bus is asked is answered by the bus alone")
+    @Test("L16: only the bus answers a call to the bus")
     @BusActor
     func forgedAnswerOfTheBus() async throws {
         try await withBus { bus, _, client in
@@ -76,7 +76,7 @@ struct ForgeryTests {
             defer { stranger.close() }
             let before = try client.askBus("GetNameOwner", Connection.driver)
             _ = try await before.reply()
-            // It lies before the bus's own answer: the bus has sent it on when it gives the name.
+            // The forged reply arrives before the bus's own answer.
             let serial = before.serial + 1
             try ForgedReply.send(to: client.uniqueName, serial: serial, on: stranger)
             try stranger.requestName("org.example.Stranger")
@@ -86,7 +86,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("L16: who owns a name is told by the bus alone")
+    @Test("L16: only the bus reports the owner of a name")
     @BusActor
     func forgedOwner() async throws {
         try await withBus { bus, server, client in
@@ -113,7 +113,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("A signal of another object, or with another name, is not the one that was asked for")
+    @Test("A subscription ignores signals of other objects and other names")
     @BusActor
     func otherSignals() async throws {
         try await withBus { _, server, client in
@@ -142,7 +142,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("A subscription that an earlier one has ended is told of no signal any more")
+    @Test("A subscription ended by an earlier handler gets no further signal")
     @BusActor
     func endedSubscription() async throws {
         try await withBus { _, server, client in
@@ -178,7 +178,7 @@ struct ForgeryTests {
         var all: [EventSource] = []
     }
 
-    @Test("Changes of another interface's properties are not told")
+    @Test("Property changes of another interface are not reported")
     @BusActor
     func otherProperties() async throws {
         try await withBus { _, server, client in
@@ -208,7 +208,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("A change of a name's owner that comes before the answer who it is, is told once")
+    @Test("A new owner reported before the first answer is reported once")
     @BusActor
     func changeBeforeAnswer() async throws {
         try await withBus { bus, server, client in
@@ -223,8 +223,8 @@ struct ForgeryTests {
                 { _, owner in seen.add(owner) },
                 listed: { listed.set() }
             )
-            // Each waits for the bus, and nothing is read meanwhile: the client finds the list of
-            // names, and behind it the change, before it asks whose they are.
+            // Each call waits for the bus while the client reads no messages. The client then finds
+            // the list of names, and behind it the change, before it asks for the owners.
             try client.requestName("org.example.Listed")
             server.releaseName(old)
             try server.requestName("org.example.Released")
@@ -235,7 +235,7 @@ struct ForgeryTests {
         }
     }
 
-    @Test("What every object answers by itself is answered once")
+    @Test("A call of a standard interface is answered once")
     @BusActor
     func standardAnswers() async throws {
         try await withPair { pair in
@@ -248,16 +248,16 @@ struct ForgeryTests {
             )
             let serial = call.serial
             let again = PendingCall(serial: serial, destination: nil, isSensitive: false) { _ in }
-            // At once: another answer comes right behind the first.
+            // At once, because a second answer would arrive right behind the first.
             call.onEnd { _ in pair.client.outgoing.pending[UInt64(serial)] = again }
             _ = try await call.reply()
-            // It would come before that to the next call.
+            // A second answer would precede the answer to this call.
             #expect(await pair.error("Who") == nil)
             #expect(!again.isOver)
         }
     }
 
-    @Test("The first answer of a call counts, and is the only one that is sent")
+    @Test("Only the first answer of a call is sent")
     @BusActor
     func answers() async throws {
         try await withPair { pair in

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Other people's clients, each calling the example service.
+/// Foreign clients that call the example service.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct InteroperabilityTests {
     private static let name = "org.example.Test1"
@@ -79,7 +79,7 @@ struct InteroperabilityTests {
         #expect(text.contains("readwrite u Level = 7;"))
     }
 
-    @Test("A client with libdbus calls, reads a property and gets the errors")
+    @Test("A libdbus client calls, reads a property and gets the errors")
     @BusActor
     func libdbusClient() async throws {
         let text = try await output { ["InteropClient", $0] }

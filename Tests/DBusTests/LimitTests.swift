@@ -2,12 +2,11 @@ import DBus
 import TestSupport
 import Testing
 
-/// Input beyond the limits.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct LimitTests {
     private static let signature = "ayasaua{sv}aa{sv}(is)va{us}"
 
-    /// Whether the service takes the values; those that the client's own writer refuses included.
+    /// Returns the service's answer, or the refusal of the client's own writer.
     @BusActor
     private func answer(
         to pair: ServedPair,
@@ -50,7 +49,7 @@ struct LimitTests {
         }
     }
 
-    @Test("The reader refuses by itself what a careless writer sends", arguments: RawBody.allCases)
+    @Test("The reader refuses bodies of a careless writer", arguments: RawBody.allCases)
     @BusActor
     func reading(body: RawBody) async throws {
         try await withPair { pair in
@@ -60,11 +59,11 @@ struct LimitTests {
         }
     }
 
-    @Test("L16: a connection whose calls wait without end is refused more, and still answered")
+    @Test("L16: a connection with too many waiting calls is refused, and still answered")
     @BusActor
     func waitingCalls() async throws {
         try await withPair(limits: PrivateBus.wideLimits) { pair in
-            // From here on the service knows its caller.
+            // Makes the service identify its caller.
             #expect(await pair.error("Who") == nil)
             let ends = Collected<DBusError.Name?>()
             let tasks = (0..<MessageLimits.waitingCalls)
@@ -78,7 +77,7 @@ struct LimitTests {
         }
     }
 
-    @Test("L16: what the bus would end the connection for is not sent, and the sender goes on")
+    @Test("L16: an oversized message is not sent, and its sender stays connected")
     @BusActor
     func largeMessages() async throws {
         try await withPair { pair in

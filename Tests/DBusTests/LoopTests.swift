@@ -5,14 +5,13 @@ import Testing
 
 @testable import DBus
 
-/// The loop itself.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct LoopTests {
-    @Test("Timers fire in the order of their deadlines, and canceled ones never")
+    @Test("Timers fire in the order of their deadlines, and canceled timers never")
     @BusActor
     func timers() async {
         var took = Duration.seconds(1)
-        // Whoever is held up in between gives them other deadlines: then once more.
+        // Repeat if a delay of this process made the deadlines unequal.
         while took >= .milliseconds(100) {
             let fired = Collected<Int>()
             let start = ContinuousClock.now
@@ -28,7 +27,7 @@ struct LoopTests {
         }
     }
 
-    @Test("The time for which the machine is suspended counts for timers")
+    @Test("Suspended time counts for timers")
     @BusActor
     func suspended() throws {
         let timer = EventSources.shared.timerDescriptor
@@ -37,7 +36,7 @@ struct LoopTests {
         #expect(String(decoding: facts, as: UTF8.self).contains("clockid: 7\n"))
     }
 
-    @Test("Rest is told once after nothing has happened for a while, and again after something has")
+    @Test("Idleness is reported once, and again after the next event")
     @BusActor
     func rest() throws {
         let sources = EventSources()
@@ -46,19 +45,19 @@ struct LoopTests {
         var rests = 0
         sources.onRest = { rests += 1 }
         func wait(isBusy: Bool = false) -> Bool { sources.wait(wake.rawValue, isBusy: isBusy) }
-        // Whoever has work to do waits for nothing, and rests not.
+        // A loop with work left neither waits nor counts as idle.
         #expect(!wait(isBusy: true))
         #expect(rests == 0)
         #expect(!wait())
         #expect(rests == 1)
-        // From here on it would wait for ever.
+        // A further wait would last for ever.
         wake.signal()
         #expect(wait())
         #expect(rests == 1)
         wake.clear()
         #expect(!wait())
         #expect(rests == 2)
-        // What is due before then is no rest.
+        // A timer that is due before the idle time prevents the report.
         wake.signal()
         #expect(wait())
         wake.clear()
@@ -69,12 +68,12 @@ struct LoopTests {
         timer.cancel()
     }
 
-    @Test("L21: connections that are never idle don't keep timers and other threads waiting")
+    @Test("L21: busy connections starve neither timers nor other threads")
     @BusActor
     func busyConnections() async throws {
         try await withPair { pair in
             var isOver = false
-            // One signal begets the next, for ever.
+            // Each signal causes the next, for ever.
             let ends = [pair.server, pair.client]
             let echo = { @BusActor (end: Connection) in
                 end.emit(
@@ -103,7 +102,7 @@ struct LoopTests {
         }
     }
 
-    @Test("A thousand canceled timers leave those that remain alone")
+    @Test("A thousand canceled timers leave the remaining timers alone")
     @BusActor
     func canceledTimers() async {
         let fired = Collected<Int>()
@@ -118,7 +117,7 @@ struct LoopTests {
         #expect(await fired.first(1) == [1])
     }
 
-    @Test("A watched descriptor is told for as long as it is readable")
+    @Test("A watched descriptor is reported as long as it is readable")
     @BusActor
     func watching() async throws {
         let file = try Files.holding([1, 2, 3])
@@ -131,7 +130,7 @@ struct LoopTests {
         source.cancel()
     }
 
-    @Test("Folders that nobody watches any more leave nothing on the loop")
+    @Test("A released folder watch leaves no source on the loop")
     @BusActor
     func folders() throws {
         let folder = try TemporaryFolder()
@@ -142,12 +141,12 @@ struct LoopTests {
         #expect(source == nil)
     }
 
-    @Test("A signal is told on the loop")
+    @Test("A signal is reported on the loop")
     @BusActor
     func signals() async {
         let seen = Signal()
         let source = EventLoop.shared.onSignal(SIGUSR2) { seen.set() }
-        // To the loop's own thread: other threads of a test have not blocked it.
+        // To the loop's own thread, because other threads of a test have not blocked the signal.
         pthread_kill(pthread_self(), SIGUSR2)
         await seen.wait()
         source.cancel()

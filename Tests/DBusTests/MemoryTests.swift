@@ -3,7 +3,6 @@ import Testing
 
 @testable import DBus
 
-/// What many objects cost.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct MemoryTests {
     @Test("Ten thousand hidden objects need at most 4 KiB each")
@@ -24,7 +23,7 @@ struct MemoryTests {
         }
     }
 
-    @Test("When ten thousand objects have gone their table has too, and who stays is still there")
+    @Test("Removing ten thousand objects frees their table and keeps the others")
     @BusActor
     func departedObjects() async throws {
         try await withPair { pair in
@@ -41,7 +40,7 @@ struct MemoryTests {
         }
     }
 
-    @Test("Who closes a connection and cancels nothing leaves no subscription behind")
+    @Test("Closing a connection frees its uncanceled subscriptions")
     @BusActor
     func subscriptions() async throws {
         weak var subscription: EventSource?

@@ -6,7 +6,7 @@ import Testing
 /// Sizes of messages, which bound how many may wait.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct MessageSizeTests {
-    /// The size of a call with one value.
+    /// The size of a call with a single value.
     @BusActor
     private func size(_ value: some WireType, on server: Connection) throws -> Int? {
         try LocalCall.make(on: server, type(of: value).signature) { (writer) throws(DBusError) in
@@ -15,7 +15,7 @@ struct MessageSizeTests {
         .size
     }
 
-    @Test("The size of a message is that of all its values, however deep they are")
+    @Test("The size of a message covers all values at any depth")
     @BusActor
     func sizes() async throws {
         try await PrivateBus.run { bus in
@@ -32,12 +32,12 @@ struct MessageSizeTests {
         }
     }
 
-    @Test("L21: a message of more values than a call may have has no size")
+    @Test("L21: a message with more values than a call may have has no size")
     @BusActor
     func tooMany() async throws {
         try await PrivateBus.run { bus in
             let server = try bus.connect()
-            // The array is a value as well.
+            // The array is a value too.
             let most = MessageLimits.elementsOfCall - 1
             for (count, isMeasured) in [(most, true), (most + 1, false)] {
                 let texts = [String](repeating: "", count: count)

@@ -3,12 +3,12 @@ import Testing
 
 @testable import DBus
 
-/// What a bus with full queues doesn't say of names is found out by who asks.
-@Suite("Signals about names that get lost", .runningLoop, .timeLimit(.minutes(10)))
+/// Recovery from name signals that a bus with full queues drops.
+@Suite("Lost signals about names", .runningLoop, .timeLimit(.minutes(10)))
 struct MissedNameTests {
     private static let name = "org.example.Sensor1.Face"
 
-    @Test("L20: who left unheard leaves when the bus is asked, and what runs for it ends")
+    @Test("L20: after a lost signal, a catch-up ends an absent peer and its work")
     @BusActor
     func leaving() async throws {
         try await PrivateBus.run { bus in
@@ -22,7 +22,7 @@ struct MissedNameTests {
             try await eventually("the bus to know") {
                 try await other.nameOwner(guest.uniqueName) == nil
             }
-            // All that the bus has to say has come before this answer.
+            // All earlier messages of the bus precede this answer.
             _ = try await service.nameOwner(Self.name)
             #expect(!peer.hasLeft)
             await service.catchUpWithNames()
@@ -31,7 +31,7 @@ struct MissedNameTests {
         }
     }
 
-    @Test("L20: an owner that came, changed or went unheard is told when the bus is asked")
+    @Test("L20: after a lost signal, a catch-up reports new, changed and lost owners")
     @BusActor
     func watching() async throws {
         try await PrivateBus.run { bus in
@@ -64,7 +64,7 @@ struct MissedNameTests {
         }
     }
 
-    @Test("L20: who owns a watched name is asked again when the answer of the bus gets lost")
+    @Test("L20: the owner of a watched name is asked for again if the answer gets lost")
     @BusActor
     func lostAnswer() async throws {
         try await PrivateBus.run { bus in
@@ -72,18 +72,18 @@ struct MissedNameTests {
             try owner.requestName(Self.name)
             let told = Witness<String?>()
             let exact = service.watchName(Self.name) { told.record($0) }
-            // As if the time for its answer were over.
+            // As if the answer had timed out.
             for call in service.outgoing.pending.values { call.cancel() }
             #expect(try await told.first("an answer") { _ in true } == owner.uniqueName)
             exact.cancel()
-            // Of who can't be asked any more nothing is known, and that is told as well.
+            // Without a bus the owner is unknown, and the watch reports nil.
             service.close()
             _ = service.watchName(Self.name) { told.record($0) }
             _ = try await told.first("no owner") { $0 == nil }
         }
     }
 
-    @Test("L20: a call to who left unheard is the proof that it left")
+    @Test("L20: an error of the bus about a called peer proves that the peer left")
     @BusActor
     func calling() async throws {
         try await PrivateBus.run { bus in
@@ -92,7 +92,7 @@ struct MissedNameTests {
             let peer = try await service.peer(named: guest.uniqueName)
             try await bus.lose(.nameOwnerChanged)
             guest.close()
-            // It may read the call first: then it delivers it to nobody.
+            // The bus may read the call before it notices the end, so wait until it does.
             try await eventually("the bus to know") {
                 try await other.nameOwner(guest.uniqueName) == nil
             }
@@ -109,12 +109,12 @@ struct MissedNameTests {
         }
     }
 
-    @Test("L20: what was asked of who left unheard ends when that is found out, however patient")
+    @Test("L20: unanswered calls to an absent peer end when its absence is found out")
     @BusActor
     func unanswered() async throws {
         try await PrivateBus.run { bus in
             let service = try bus.connect()
-            // They answer nothing.
+            // Raw clients never answer.
             let (guest, other) = (try RawClient(bus.address), try RawClient(bus.address))
             let calls = try [guest, guest, other]
                 .map { destination in
@@ -134,7 +134,7 @@ struct MissedNameTests {
         }
     }
 
-    @Test("Who owns a name is one question of all who ask before anything else has come")
+    @Test("Concurrent queries for the owner of a name share an answer")
     @BusActor
     func sharing() async throws {
         try await PrivateBus.run { bus in
@@ -147,14 +147,14 @@ struct MissedNameTests {
             let other = try service.askWhoOwns("org.example.Other")
             #expect(try service.askWhoOwns(Self.name) === question && other !== question)
             #expect(service.outgoing.pending.count == before + 2)
-            // Whoever stops waiting takes nobody's answer away.
+            // A canceled task must not cancel the shared query.
             task.cancel()
             #expect(try await answer.first("the answer") { _ in true } == owner.uniqueName)
             #expect(try await service.nameOwner(Self.name) == owner.uniqueName)
         }
     }
 
-    @Test("L20: a question that was on its way when a message came answers nobody who asks later")
+    @Test("L20: a query sent before a message does not answer callers after the message")
     @BusActor
     func newQuestion() async throws {
         try await PrivateBus.run { bus in
@@ -169,10 +169,10 @@ struct MissedNameTests {
                 broadcast: false
             ) { _ in
                 let second = try? service.askWhoOwns(Self.name)
-                // The first one is not answered yet, and may be by what was before the message.
+                // The pending query may be answered with a state from before the message.
                 asked.record(first?.isOver == false && second != nil && second !== first)
             }
-            // The bus hands this over before it answers.
+            // The bus delivers this signal before its answer.
             service.emit(
                 path: .bus,
                 interface: "org.example.Any",

@@ -5,10 +5,9 @@ import Testing
 @testable import BusGuard
 @testable import DBus
 
-/// Users with many calls beside users with few.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct NeighbourGuardTests {
-    /// A service, a greedy user of another uid than ours, and somebody honest.
+    /// A service, a greedy caller of another uid, and an honest caller.
     @BusActor
     struct Neighbours {
         let server: Connection
@@ -26,7 +25,7 @@ struct NeighbourGuardTests {
             server.export(ExampleService.path, [service])
             greedy = try RawClient(bus.address)
             honest = try bus.connect()
-            // From here on the server hears of leaving peers, and knows the honest client.
+            // Makes the server watch for leaving peers, and identify the honest client.
             _ = try await honest.call(
                 to: server.uniqueName,
                 path: ExampleService.path,
@@ -38,7 +37,7 @@ struct NeighbourGuardTests {
             busProcess = bus.pid
         }
 
-        /// Sends so many calls of the greedy one, which the service keeps.
+        /// Sends calls of the greedy caller that the service leaves unanswered.
         ///
         /// A bus lets a connection wait for 128 replies.
         func flood(_ count: Int = 100, bytes: Int? = nil) throws {
@@ -59,7 +58,7 @@ struct NeighbourGuardTests {
             }
         }
 
-        /// Sends so many calls of the greedy one that want no reply; no bus bounds them.
+        /// Sends calls of the greedy caller without a reply, which no bus limits.
         func floodUnanswered(_ count: Int) {
             for _ in 0..<count {
                 _ = greedy.offer(
@@ -72,7 +71,7 @@ struct NeighbourGuardTests {
             }
         }
 
-        /// Has the greedy one's calls of `Hold` go first.
+        /// Serves the greedy caller's calls of `Hold` before all others.
         @discardableResult
         func hold() -> EventSource {
             guarded.goesFirst(peer, calling: "Hold", of: ExampleService.name)
@@ -82,7 +81,7 @@ struct NeighbourGuardTests {
 
         func resumeBus() { kill(busProcess, SIGCONT) }
 
-        /// A call of the service's own.
+        /// Makes a call of the service's own.
         func ask(timeout: Duration? = nil) throws(DBusError) -> PendingCall {
             try server.startCall(
                 to: Connection.driver,
@@ -94,7 +93,7 @@ struct NeighbourGuardTests {
             ) { (writer) throws(DBusError) in try writer.write(honest.uniqueName) }
         }
 
-        /// Serves nothing until the server has something to read.
+        /// Blocks the loop until the server can read `text`.
         func waitUnserved(for text: String) {
             let wanted = Array(text.utf8)
             var bytes = [UInt8](repeating: 0, count: 1024 * 1024)
@@ -107,14 +106,14 @@ struct NeighbourGuardTests {
         }
     }
 
-    @Test("L21: a call is not late while its answer may lie behind others' messages")
+    @Test("L21: a call is not late while its answer may lie behind neighbours' messages")
     @BusActor
     func lateness() async throws {
         try await PrivateBus.run { bus in
             let all = try await Neighbours(bus)
             try all.flood()
             let question = try all.ask(timeout: .zero)
-            // Seen in the same turn: until this task goes on, calls may be served.
+            // Count in the same turn, because later turns may serve calls.
             var served: Int?
             question.onEnd { [service = all.service] _ in served = service.held.count }
             // The answer has the name in its body.
@@ -124,7 +123,7 @@ struct NeighbourGuardTests {
         }
     }
 
-    @Test("L21: who a caller is, is asked again when the bus has lost its answer")
+    @Test("L21: a caller's identity is asked for again if the answer gets lost")
     @BusActor
     func lostAnswer() async throws {
         try await PrivateBus.run { bus in
@@ -148,7 +147,7 @@ struct NeighbourGuardTests {
         }
     }
 
-    @Test("L20: who is there is asked for at once, and again when the bus has lost its answers")
+    @Test("L20: a catch-up asks for names and owners at once, and again if answers get lost")
     @BusActor
     func lostNames() async throws {
         try await PrivateBus.run { bus in
@@ -163,7 +162,7 @@ struct NeighbourGuardTests {
             defer { all.resumeBus() }
             let asking = onLoop { await all.server.catchUpWithNames() }
             for _ in 0..<2 {
-                // The list, and the owner of what is known.
+                // The list of names, and the owner of the known name.
                 try await eventually("both questions") { all.server.outgoing.pending.count == 2 }
                 for call in Array(all.server.outgoing.pending.values) {
                     call.finish(.failure(DBusError(.noReply, "")))
@@ -174,7 +173,7 @@ struct NeighbourGuardTests {
         }
     }
 
-    @Test("L21: who owns a name is asked again when the bus has lost its answer")
+    @Test("L21: a name's owner is asked for again if the answer gets lost")
     @BusActor
     func lostOwner() async throws {
         try await PrivateBus.run { bus in
@@ -196,7 +195,7 @@ struct NeighbourGuardTests {
         }
     }
 
-    @Test("L21: calls of who has left are dropped, but for those of a part of the service")
+    @Test("L21: calls of absent callers are dropped, except for the service's own helpers")
     @BusActor
     func departed() async throws {
         for isPart in [false, true] {
@@ -213,7 +212,7 @@ struct NeighbourGuardTests {
         }
     }
 
-    @Test("L21: of a part of the service only what it tells goes first, and so much in a row")
+    @Test("L21: only a helper's reports go first, and only so many in a row")
     @BusActor
     func parts() async throws {
         for isTold in [false, true] {
@@ -230,7 +229,7 @@ struct NeighbourGuardTests {
                     )
                 }
                 hold.cancel()
-                // All of them have to fit into a socket.
+                // All calls must fit into a socket.
                 all.floodUnanswered(160)
                 all.greedy.hangUp()
                 all.waitUnserved(for: "NameOwnerChanged")
@@ -241,7 +240,7 @@ struct NeighbourGuardTests {
         }
     }
 
-    @Test("L21: who has left is looked up no more")
+    @Test("L21: the look-up of an absent peer is canceled")
     @BusActor
     func leftUnknown() async throws {
         try await PrivateBus.run { bus in
@@ -261,7 +260,7 @@ struct NeighbourGuardTests {
         }
     }
 
-    /// Why a connection does not say who has a name.
+    /// Returns the error of a peer look-up, or nil.
     @BusActor
     private static func refusal(of name: String, _ server: Connection) async -> DBusError.Name? {
         do throws(DBusError) {
@@ -272,7 +271,7 @@ struct NeighbourGuardTests {
         }
     }
 
-    @Test("L21: next is one of the user who was given least, and nobody saves up")
+    @Test("L21: the user charged least comes next, and idle users save nothing up")
     @BusActor
     func order() {
         func caller(of user: UserShare) -> Caller {
@@ -296,21 +295,21 @@ struct NeighbourGuardTests {
         let late = UserShare()
         queue.add(caller(of: late))
         #expect(late.charged == 30)
-        // A user who was given far more waits for a while, not for long.
+        // A user charged far more waits for a while, not for long.
         let rich = UserShare()
         rich.charged = 10 * 1024 * 1024
         queue.add(caller(of: rich))
         #expect(rich.charged == 30 + 64 * 1024)
-        // Waiting callers and their user refer to each other.
+        // Break the reference cycle of waiting callers and their user.
         while queue.next() != nil {}
     }
 
-    @Test("L31: calls beyond their user's bound are refused one by one, and small ones have room")
+    @Test("L31: calls beyond a user's bound are refused one by one; small calls have room")
     @BusActor
     func bound() async throws {
         try await PrivateBus.run { bus in
             let all = try await Neighbours(bus)
-            // Another connection of the user has filled its room.
+            // As if another connection of the user had filled its room.
             all.guarded.share(of: 4242).held = GuardLimits.heldOfUser
             try all.flood(20, bytes: 4096)
             try all.flood()
@@ -342,7 +341,7 @@ struct NeighbourGuardTests {
                 interface: ExampleService.name,
                 member: "Refuse"
             )
-            // All of so many fit into a socket: the service reads them in a row.
+            // So few calls fit into a socket, so the service reads them in a row.
             let isWhole = count == 160
             if isWhole { all.waitUnserved(for: "Refuse") }
             _ = try await Task.detached { try greedy.receive(until: "Not today.") }.value
@@ -352,7 +351,7 @@ struct NeighbourGuardTests {
 }
 
 extension NeighbourGuard {
-    /// A guard that bounds waiting calls, and no served calls.
+    /// Guards waiting calls only, not served calls.
     convenience init(_ server: Connection) {
         self.init(server, quota: CallQuota(table: [:], limits: [:], bytesPerUser: .max))
     }

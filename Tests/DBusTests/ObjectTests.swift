@@ -1,13 +1,12 @@
 import DBus
 import Testing
 
-/// Standard interfaces of every object.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct ObjectTests {
     private static let properties = "org.freedesktop.DBus.Properties"
     private static let introspectable = "org.freedesktop.DBus.Introspectable"
 
-    @Test("Unknown objects, interfaces and methods are told apart")
+    @Test("Unknown objects, interfaces and methods have different errors")
     @BusActor
     func unknown() async throws {
         try await withPair { pair in
@@ -39,7 +38,7 @@ struct ObjectTests {
         }
     }
 
-    @Test("Properties are read one by one and together")
+    @Test("Properties are read singly and together")
     @BusActor
     func reading() async throws {
         try await withPair { pair in
@@ -92,7 +91,7 @@ struct ObjectTests {
         }
     }
 
-    @Test("What cannot be set is refused, each with its own error")
+    @Test("Each invalid way of setting a property has its own error")
     @BusActor
     func refusing() async throws {
         try await withPair { pair in
@@ -147,7 +146,7 @@ struct ObjectTests {
         try await introspect(pair, ObjectPath(trusted: path))
     }
 
-    @Test("An object manager lists what is managed, and announces what comes and goes")
+    @Test("An object manager lists managed objects, and announces changes")
     @BusActor
     func objectManager() async throws {
         try await withPair { pair in

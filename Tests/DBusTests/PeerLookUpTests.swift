@@ -3,7 +3,7 @@ import Testing
 
 @testable import DBus
 
-/// Calls of connections that the service doesn't know yet.
+/// Calls of connections that the service has not identified yet.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct PeerLookUpTests {
     @BusActor
@@ -17,12 +17,12 @@ struct PeerLookUpTests {
         }
     }
 
-    @Test("L21: what all send before they are known has one bound, beside a little of each")
+    @Test("L21: calls of all unidentified senders share a limit, beside a little for each")
     @BusActor
     func sum() async throws {
         try await PrivateBus.run { bus in
             let server = try bus.connect()
-            // In one turn: the bus has answered nothing.
+            // In one turn, so that no answer of the bus arrives.
             for number in 0..<40 {
                 let name = ":1.\(9000 + number)"
                 server.receive(call: try Self.call(of: 1_000_000, from: name, on: server))
@@ -37,13 +37,13 @@ struct PeerLookUpTests {
         }
     }
 
-    @Test("L21: the bus is asked again to tell who leaves when its answer got lost")
+    @Test("L21: the match for leaving peers is added again if the bus's answer gets lost")
     @BusActor
     func lostMatch() async throws {
         try await PrivateBus.run { bus in
             let (server, client) = (try bus.connect(), try bus.connect())
             let name = client.uniqueName
-            // In one turn: the bus has answered neither this nor who the caller is.
+            // In one turn: the bus has answered neither the match nor the look-up.
             server.receive(call: try Self.call(from: name, on: server))
             for _ in 0..<2 {
                 let asked = server.outgoing.pending.values.filter {
@@ -61,7 +61,7 @@ struct PeerLookUpTests {
         }
     }
 
-    @Test("L31: a first call without room is refused, and the next one is answered")
+    @Test("L31: a first call without room is refused, and the next call is answered")
     @BusActor
     func refusal() async throws {
         try await withPair { pair in

@@ -3,24 +3,23 @@ import Testing
 
 @testable import DBus
 
-/// Who may be somebody.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct PeerTests {
-    @Test("L1: without a uid or a process nobody is known, and 2^32-1 is no uid")
+    @Test("L1: a peer needs a uid and a process, and 2^32-1 is no uid")
     @BusActor
     func nobody() async throws {
         try await withBus { _, server, _ in
             @BusActor func uid(_ uid: UInt32?, pid: Int32? = 7) -> UInt32? {
                 Peer(name: ":1.1", uid: uid, pid: pid, on: server)?.uid
             }
-            // A number that would be negative with a sign is a uid like any other.
+            // A uid above the largest signed number is valid.
             for number in [0, 1000, 4_000_000_000] as [UInt32] { #expect(uid(number) == number) }
             for number in [nil, .max] as [UInt32?] { #expect(uid(number) == nil) }
             for pid in [nil, 0, -1, .min] as [Int32?] { #expect(uid(1000, pid: pid) == nil) }
         }
     }
 
-    @Test("L1: who has left the bus can't be looked up, and a well-known name is nobody")
+    @Test("L1: absent peers and well-known names cannot be looked up")
     @BusActor
     func vanished() async throws {
         try await withBus { _, server, client in

@@ -2,7 +2,7 @@ import CSystemd
 
 @testable import DBus
 
-/// Bodies that the writer would not let through.
+/// Bodies that the writer refuses.
 enum RawBody: CaseIterable {
     case longString
     case deepVariant
@@ -11,7 +11,7 @@ enum RawBody: CaseIterable {
     case sameKeyTwice
 }
 
-/// A call of `Containers` with one value beyond a limit, made of types that don't check.
+/// A call of `Containers` with one value beyond a limit, made of types without checks.
 @BusActor
 struct RawMessage {
     private let call: PendingCall
@@ -49,7 +49,7 @@ struct RawMessage {
 }
 
 extension MessageWriter {
-    /// What sd-bus says does not matter: the receiver is what is tested.
+    // Errors of sd-bus do not matter, because the receiver is under test.
     fileprivate func open(_ type: Unicode.Scalar, _ contents: String) {
         sd_bus_message_open_container(message, CChar(truncatingIfNeeded: type.value), contents)
     }

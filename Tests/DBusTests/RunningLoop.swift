@@ -2,7 +2,7 @@ import DBus
 import TestSupport
 import Testing
 
-/// Starts the loop's thread before anything of a suite is run on it.
+/// Starts the loop's thread before any test of a suite runs on it.
 struct RunningLoop: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test,

@@ -3,10 +3,9 @@ import Testing
 
 @testable import DBus
 
-/// Questions that many wait for.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct SharedLookUpTests {
-    /// Whoever is asked: each question waits until it is answered.
+    /// The source of answers: each query waits until it is answered.
     @BusActor
     private final class Oracle {
         private(set) var questions: [CheckedContinuation<Int, Never>] = []
@@ -20,7 +19,7 @@ struct SharedLookUpTests {
         }
     }
 
-    @Test("L21: however many want to know at the same time, one question is asked")
+    @Test("L21: concurrent callers share a query")
     @BusActor
     func shared() async throws {
         let (oracle, lookUps) = (Oracle(), SharedLookUps<String, Int>())
@@ -34,7 +33,7 @@ struct SharedLookUpTests {
         #expect(answers.seen.allSatisfy { $0 == 0 } && oracle.questions.count == 1)
     }
 
-    @Test("L11b: who comes after a question was asked has an answer to a later one")
+    @Test("L11b: a caller after the start of a query gets the answer to a later query")
     @BusActor
     func anew() async throws {
         let (oracle, lookUps) = (Oracle(), SharedLookUps<String, Int>())
@@ -44,7 +43,7 @@ struct SharedLookUpTests {
         for _ in 0..<50 {
             onLoop { answers.record(await lookUps.share("key") { await oracle.ask() }) }
         }
-        // Another key waits for nobody.
+        // Another key does not wait.
         onLoop { answers.record(await lookUps.share("other") { await oracle.ask() }) }
         try await oracle.wasAsked(2)
         oracle.answer(0)

@@ -4,10 +4,10 @@ import Testing
 @testable import BusGuard
 @testable import DBus
 
-/// Receivers who don't read, on a bus with the limits of a system bus.
+/// Receivers that do not read, on a bus with the limits of a system bus.
 @Suite(.runningLoop, .timeLimit(.minutes(10)))
 struct UnreadTests {
-    /// A service that bounds what is unread, somebody who never reads, and somebody who does.
+    /// A service with a guard, a client that never reads, and an honest client.
     @BusActor
     struct Neighbours {
         let server: Connection
@@ -21,7 +21,7 @@ struct UnreadTests {
             guarded = NeighbourGuard(server)
             service = ExampleService(server)
             server.export(ExampleService.path, [service])
-            // For a long introspection.
+            // Makes introspection data long.
             for number in 0..<400 {
                 let path = ObjectPath(unchecked: ExampleService.path.rawValue + "/child_\(number)")
                 server.export(path, [service])
@@ -30,7 +30,7 @@ struct UnreadTests {
             honest = try bus.connect()
         }
 
-        /// Sends some calls, fewer than a bus lets wait for their answers.
+        /// Sends fewer calls than the bus's limit of unanswered calls.
         func call(_ interface: String, _ member: String, path: String) throws {
             for _ in 0..<100 {
                 try silent.send(
@@ -42,7 +42,7 @@ struct UnreadTests {
             }
         }
 
-        /// Waits until the only calls that wait are of those who don't read.
+        /// Waits until only calls of clients that do not read are left.
         func settle() async throws {
             try await beAnswered()
             try await eventually("whoever reads to be served") { guarded.queue.isEmpty }
@@ -57,7 +57,7 @@ struct UnreadTests {
             )
         }
 
-        /// Has a client be sent more than a little, which it reads.
+        /// Sends a client more than ``GuardLimits/little``, which the client reads.
         func beSentMuch(_ client: Connection) async throws {
             for _ in 0..<3 {
                 _ = try await client.call(
@@ -69,7 +69,7 @@ struct UnreadTests {
             }
         }
 
-        /// What the bus keeps of what the service has sent.
+        /// The bytes that the bus still keeps of the service's messages.
         func unread() async throws -> Int {
             let reply = try await honest.call(
                 to: Connection.driver,
@@ -95,7 +95,7 @@ struct UnreadTests {
     ]
 
     @Test(
-        "L21: who never reads gets no more than its credit, whatever it calls; others are answered",
+        "L21: a client that never reads gets only its credit; others are answered",
         arguments: calls
     )
     @BusActor
@@ -103,7 +103,7 @@ struct UnreadTests {
         try await PrivateBus.run { bus in
             let all = try Neighbours(bus)
             var most = 0
-            // Thrice what it may leave, or as many small answers as take a second or two.
+            // Three times the credit, or as many small answers as take a second or two.
             for _ in 0..<200 {
                 try all.call(interface, member, path: path)
                 try await all.settle()
@@ -117,13 +117,13 @@ struct UnreadTests {
         }
     }
 
-    @Test("L21: who reads at last is answered again, and its credit is whole")
+    @Test("L21: a client that reads at last is answered again, and has its full credit")
     @BusActor
     func recovery() async throws {
         try await PrivateBus.run { bus in
             let all = try Neighbours(bus)
             let caller = { all.guarded.callers[all.silent.name] }
-            // What it leaves unread before the first of its calls waits.
+            // Unread bytes when the first of its calls waits.
             let credit = { @BusActor () async throws -> Int in
                 while caller()?.backlog.isEmpty != false {
                     try all.call(
@@ -136,7 +136,7 @@ struct UnreadTests {
                 return try await all.unread()
             }
             let first = try await credit()
-            // Calls that wait take the place of this one.
+            // A single call might find no room beside the waiting calls, so send many.
             let (silent, name) = (all.silent, all.server.uniqueName)
             try await Task.detached {
                 _ = try silent.receive(until: "child_399")
@@ -156,12 +156,12 @@ struct UnreadTests {
         }
     }
 
-    @Test("L21: somebody who reads is never kept waiting, however much it is sent")
+    @Test("L21: a client that reads is never kept waiting")
     @BusActor
     func honest() async throws {
         try await PrivateBus.run { bus in
             let all = try Neighbours(bus)
-            // Far beyond the credit in all, and as much at a time as the bus allows.
+            // Far beyond the credit in total, and as much at a time as the bus allows.
             for _ in 0..<20 {
                 let calls = try (0..<100)
                     .map { _ in
@@ -182,9 +182,9 @@ struct UnreadTests {
     }
 
     @Test(
-        "L21: a bus that does not say what is unread keeps nobody waiting",
+        "L21: a bus without statistics of unread bytes blocks no caller",
         arguments: [
-            // What dbus-broker answers.
+            // The answer of dbus-broker.
             (DBusError.Name.failed, false), (.accessDenied, false), (.unknownMethod, false),
             (.noReply, true),
         ]
@@ -197,7 +197,7 @@ struct UnreadTests {
             let caller = guarded.caller(":1.4242")
             guarded.sent(GuardLimits.unreadOfConnection, to: caller.name)
             #expect(guarded.isBlocked(caller))
-            // In the same turn: the bus itself has not answered.
+            // In the same turn, before the bus itself answers.
             let question = try #require(server.outgoing.pending.values.first)
             question.finish(.failure(DBusError(error, "")))
             #expect(guarded.asksUnread == isCounted)
@@ -206,7 +206,7 @@ struct UnreadTests {
         }
     }
 
-    /// A caller with so many unread bytes.
+    /// A caller with `unread` unread bytes.
     @BusActor
     private static func caller(_ unread: Int = 0, of user: UserShare = UserShare()) -> Caller {
         let caller = Caller(":1.1")
@@ -215,7 +215,7 @@ struct UnreadTests {
         return caller
     }
 
-    @Test("L21: what all connections of a user leave unread has one bound, of its own")
+    @Test("L21: unread bytes of all connections of a user share a limit of the user's own")
     @BusActor
     func user() async throws {
         try await PrivateBus.run { bus in
@@ -227,7 +227,7 @@ struct UnreadTests {
             #expect(!guarded.isBlocked(caller))
             _ = Self.caller(share, of: user)
             #expect(guarded.isBlocked(caller))
-            // A connection that has read everything is served for longer, and not without end.
+            // A connection that has read everything is served for longer, but not without limit.
             let idle = Self.caller(of: user)
             #expect(!guarded.isBlocked(idle))
             for _ in 0..<2 { _ = Self.caller(share, of: user) }
@@ -236,7 +236,7 @@ struct UnreadTests {
         }
     }
 
-    @Test("L21: what several users leave unread together leaves room for a little of each")
+    @Test("L21: unread bytes of all users together leave each user a little room")
     @BusActor
     func users() async throws {
         try await PrivateBus.run { bus in
@@ -250,7 +250,7 @@ struct UnreadTests {
         }
     }
 
-    @Test("L21: the bus is asked what somebody has read whose user, or all together, owe much")
+    @Test("L21: the bus is asked about unread bytes when the user or all users owe much")
     @BusActor
     func doubts() async throws {
         try await PrivateBus.run { bus in
@@ -271,7 +271,7 @@ struct UnreadTests {
         }
     }
 
-    @Test("L21: what one connection of a user has read is not held against another for ever")
+    @Test("L21: read bytes of one connection do not block the user's other connections for ever")
     @BusActor
     func others() async throws {
         try await PrivateBus.run { bus in
@@ -280,13 +280,13 @@ struct UnreadTests {
             try await all.beSentMuch(idle)
             let counted = all.guarded.callers[idle.uniqueName]?.unread ?? 0
             #expect(counted > GuardLimits.little)
-            // Other users leave as much as all together may.
+            // As if other users left as many bytes unread as all may.
             all.guarded.unread += GuardLimits.unreadOfAll
             try await all.beAnswered()
         }
     }
 
-    /// Answers held calls with so many bytes each.
+    /// Answers held calls with `bytes` bytes each.
     @BusActor
     private static func answer(_ calls: [IncomingCall], bytes: Int) {
         let value = [UInt8](repeating: 7, count: bytes)
@@ -297,7 +297,7 @@ struct UnreadTests {
         }
     }
 
-    @Test("L21: calls that began before their caller stopped reading get no more than its credit")
+    @Test("L21: calls from before their caller stopped reading get no more than its credit")
     @BusActor
     func lateAnswers() async throws {
         try await PrivateBus.run { bus in
@@ -314,7 +314,7 @@ struct UnreadTests {
         }
     }
 
-    @Test("L21, L31: a refusal waits until its caller reads, and then comes")
+    @Test("L21, L31: a refusal waits until its caller reads, and then arrives")
     @BusActor
     func refusals() async throws {
         try await PrivateBus.run { bus in
@@ -331,7 +331,7 @@ struct UnreadTests {
             }
             try await eventually("its calls") { all.service.held.count == 3 }
             Self.answer(all.service.held, bytes: MessageLimits.bytes)
-            // More than a user's calls may take while they wait.
+            // More than the limit of a user's waiting calls.
             let text = [UInt8](repeating: UInt8(ascii: "x"), count: 60 * 1024)
             let length = withUnsafeBytes(of: UInt32(text.count).littleEndian) { Array($0) }
             try await Task.detached {
@@ -360,7 +360,7 @@ struct UnreadTests {
         }
     }
 
-    @Test("L21: what was sent to somebody who has left is forgotten")
+    @Test("L21: unread bytes of a caller that left are forgotten")
     @BusActor
     func leaving() async throws {
         try await PrivateBus.run { bus in
@@ -381,7 +381,7 @@ struct UnreadTests {
         }
     }
 
-    @Test("L21: what is answered to somebody who has left is charged to nobody")
+    @Test("L21: an answer to a caller that left is charged to no user")
     @BusActor
     func departedAnswers() async throws {
         try await PrivateBus.run { bus in
@@ -409,7 +409,7 @@ struct UnreadTests {
         }
     }
 
-    @Test("L20, L21: what somebody owes who left unheard keeps others waiting for a moment alone")
+    @Test("L20, L21: unread bytes of an absent caller delay others only for a moment")
     @BusActor
     func departedDebt() async throws {
         try await PrivateBus.run { bus in
