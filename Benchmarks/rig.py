@@ -87,7 +87,7 @@ class Rig:
         self.start("localauthd", [*wrap, f"{self.programs}/localauthd", "--bus", self.address,
                                   "--state-directory", f"{self.folder}/state",
                                   "--config", f"{self.folder}/localauth.conf"])
-        # Root has no finger where the sensors know others: it waits for the verifier's word alone.
+        # Where sensors know other users, root has no finger. CanEvaluate then waits for the verifier's answer alone.
         policy = 2 if uids else 1
         self.until(lambda: "bis true" in (self.call(SERVICE, ROOT, SERVICE, "CanEvaluate", "u", policy) or ""), 120)
 

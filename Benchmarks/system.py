@@ -18,7 +18,7 @@ from rig import ROOT, SERVICE, Rig, machine
 
 USER = pwd.getpwnam("alice").pw_uid
 SIMULATED = ("org.localauth.Sensor1.Simulated", "/org/localauth/Sensor1", "org.localauth.SimulatedSensor1")
-# What ends when it is idle; the simulated sensor stays, as it has its templates in memory alone.
+# Services that end when idle. The simulated sensor stays, because its templates are in memory alone.
 SLEEPERS = ["localauth-passcode", "localauth-sensor-fingerprint", "localauth-sensor-face",
             "localauth-sensor-fido2"]
 SERVICES = {"localauthd": "localauthd", "sensor": "localauth-sensor-simulated", "verifier": "localauth-passcode",
@@ -53,7 +53,7 @@ class System(Rig):
             self.processes[name] = types.SimpleNamespace(pid=int(show(unit, "MainPID")))
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                # The user's own bus has another place.
+                # The user's own bus has another cgroup.
                 is_bus = (process / "comm").read_text().strip() in ("dbus-daemon", "dbus-broker")
                 if is_bus and "/system.slice/dbus" in (process / "cgroup").read_text():
                     self.processes["bus"] = types.SimpleNamespace(pid=int(process.name))

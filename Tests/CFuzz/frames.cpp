@@ -8,11 +8,11 @@
 
 namespace {
 
-// Enough for lines of every length; more would only take longer.
+// Enough for lines of every length. A larger limit only costs time.
 constexpr size_t most_bytes = 1 << 16;
 
-// The first bytes say the format, width, height and bytes of a line, and how often the rest comes:
-// so a few bytes are a wide picture, too.
+// Size of the header: format, width, height, bytes of a line, and repetitions of the remaining bytes. The
+// repetitions let a short input make a wide picture.
 constexpr size_t start = 10;
 
 int number(const uint8_t *data) { return int16_t(data[0] | data[1] << 8); }
@@ -23,7 +23,7 @@ int fuzz_frames(const uint8_t *data, size_t size) {
     if (size < start) return 0;
     const size_t part = size - start;
     const size_t count = std::min(part * (size_t(1) + data[8] + size_t(data[9]) * 256), most_bytes);
-    // Of its own, so that a byte too far is seen.
+    // A buffer of the exact size, so that a sanitizer reports a read past its end.
     const std::unique_ptr<uint8_t[]> bytes(new uint8_t[count]);
     for (size_t i = 0; i < count; i += part)
         std::memcpy(&bytes[i], data + start, std::min(part, count - i));

@@ -1,7 +1,7 @@
 #include <unistd.h>
 
-/* In place of the C library's, for SQLite and for Swift: nothing here has to outlive the machine, and
-   to wait for the disk takes longer than all the rest. */
+/* Replaces the C library's functions for SQLite and Swift. Test data need not survive a crash, and waiting
+   for the disk takes longer than all other work. */
 int fsync(int descriptor) {
     (void)descriptor;
     return 0;

@@ -1,17 +1,15 @@
 import Foundation
 package import TestSupport
 
-/// Which processor a process stays on.
+/// The processor of a process.
 ///
-/// What a call costs depends on whether caller and service share one, so that is not left to
-/// chance: the service is alone, the bus and the client are together.
+/// The cost of a call depends on whether caller and service share a processor. The service
+/// therefore has one to itself, and the bus and the client share another.
 package enum Place: Int, Sendable {
-    /// The bus and whoever calls.
     case clients = 0
-    /// What is measured.
     case service = 1
 
-    /// The words before a program's own that keep it there.
+    /// The command line prefix that pins a program to the processor.
     package var launcher: [String] {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         return ["/usr/bin/taskset", "-c", "\(rawValue % cores)"]
@@ -19,28 +17,28 @@ package enum Place: Int, Sendable {
 }
 
 extension ChildProcess {
-    /// Waits until it says that it is prepared.
+    /// Waits until the program prints "ready".
     package func waitUntilReady() throws {
         let line = try line() ?? "nothing more"
         guard line == "ready" else { throw BenchmarkError("a program said \(line)") }
     }
 
-    /// Lets it begin its next part.
+    /// Starts the next part of the program.
     package func go() { tell("") }
 
-    /// Waits for its end; another status than 0 is an error.
+    /// Waits for the end; a status other than 0 is an error.
     package func waitForEnd(within limit: Duration = .seconds(120)) throws {
         let status = try wait(within: limit)
         guard status == 0 else { throw BenchmarkError("a program ended with status \(status)") }
     }
 
-    /// Asks it to end, and waits; not to end within 5 s is an error.
+    /// Sends SIGTERM and waits; more than 5 s is an error.
     package func terminate() throws {
         signal(SIGTERM)
         try waitForEnd(within: .seconds(5))
     }
 
-    /// Processor time of all its threads so far, in nanoseconds.
+    /// Processor time of all threads so far, in nanoseconds.
     package func processorTime() throws -> Double {
         let tasks = "/proc/\(pid)/task"
         var sum = 0.0
@@ -51,10 +49,10 @@ extension ChildProcess {
         return sum
     }
 
-    /// Its proportional share of memory, in KB.
+    /// Proportional share of memory, in KB.
     package func proportionalSetSize() throws -> Double { try memory("Pss:") }
 
-    /// What it wrote to memory: what it has of its own, without code and files, in KB.
+    /// Memory that the process wrote, without code and files, in KB.
     package func anonymousMemory() throws -> Double { try memory("Anonymous:") }
 
     private func memory(_ key: String) throws -> Double {

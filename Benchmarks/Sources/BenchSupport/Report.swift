@@ -1,32 +1,29 @@
 import Foundation
 
-/// Why a measurement could not be made.
+/// The cause of a failed measurement.
 package struct BenchmarkError: Error, CustomStringConvertible {
-    /// One sentence.
     package let description: String
 
-    /// Makes an error of one sentence.
     package init(_ description: String) { self.description = description }
 }
 
-/// What the tables of the benchmarks have in common.
+/// Output of the benchmarks.
 package enum Report {
-    /// One line, at once even into a pipe.
+    /// Prints a line without buffering.
     package static func say(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 
-    /// One line for people who look for what went wrong.
+    /// Prints a line to standard error.
     package static func complain(_ line: String) {
         FileHandle.standardError.write(Data((line + "\n").utf8))
     }
 
-    /// A row of a table.
     package static func row(_ cells: String...) {
         say("| " + cells.joined(separator: " | ") + " |")
     }
 
-    /// The machine, and how busy it is, in one line.
+    /// Describes the machine and its load in one line.
     package static func machine() -> String {
         func value(_ key: String, of path: String, separator: Character) -> String {
             let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
@@ -41,7 +38,7 @@ package enum Report {
             + "load \(load.split(separator: " ").first ?? "unknown") at the start"
     }
 
-    /// The value that so large a share is not above; 0 without values.
+    /// Returns the smallest value that this share of the values does not exceed; 0 without values.
     package static func percentile(_ values: [Double], _ share: Double) -> Double {
         let sorted = values.sorted()
         guard let last = sorted.last else { return 0 }
@@ -57,7 +54,7 @@ package enum Report {
     }
 }
 
-/// The word that follows an option.
+/// Returns the word after an option.
 package func value(_ option: String) -> String? {
     CommandLine.arguments.drop { $0 != option }.dropFirst().first
 }

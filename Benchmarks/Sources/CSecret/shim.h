@@ -1,1 +1,1 @@
-/* Nothing for Swift: libsecret's flags come by this module to the program in C. */
+/* No declarations for Swift: this module only passes libsecret's flags to the program in C. */

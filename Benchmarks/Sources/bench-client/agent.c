@@ -1,5 +1,5 @@
-/* `bench-client agent ADDRESS`: a prompt agent that shows nothing, so that what is measured is not a
- * window. It prints `ready` when it is registered, and ends with its input. */
+/* `bench-client agent ADDRESS`: a prompt agent without windows, so that no window is measured. The agent
+ * prints `ready` when it is registered, and ends with its input. */
 #include "client.h"
 #include <poll.h>
 #include <stdio.h>

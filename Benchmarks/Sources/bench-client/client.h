@@ -1,4 +1,4 @@
-/* What the parts of the client share. */
+/* Declarations of all parts of the client. */
 #ifndef CLIENT_H
 #define CLIENT_H
 
@@ -9,7 +9,7 @@ extern const char service[], path[];
 int check(int result, const char *what);
 void fail(const char *what, const char *detail);
 sd_bus *connect_to(const char *address);
-/* Says that this part is prepared and waits until it may begin. */
+/* Prints `ready` and waits for a line on standard input. */
 void wait_for_go(void);
 int agent(int argc, char **argv);
 int soak(int argc, char **argv);

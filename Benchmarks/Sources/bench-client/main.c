@@ -1,20 +1,19 @@
-/* The client of every measurement, the same for all services, so that what differs is the service.
- * It speaks to whoever started it in lines: it prints `ready`, waits for one line on standard input
- * before each timed part, and prints the result: three numbers of nanoseconds, the median call, the
- * 99th percentile, and its own processor time for each call.
+/* The client of every measurement, equal for all services, so that only the services differ. Before each
+ * timed part, the client prints `ready` and waits for a line on standard input. Then it prints three
+ * numbers of nanoseconds: the median call, the 99th percentile, and its own processor time for each call.
  *
  *   bench-client calls ADDRESS SHAPE COUNT WINDOW                      WINDOW calls in flight
  *   bench-client clients ADDRESS SHAPE COUNT CONNECTIONS               one in flight on each
  *   bench-client first ADDRESS SHAPE COUNT                             COUNT times: connect, call once
  *   bench-client evaluate ADDRESS COUNT (queued | touched)             a prompt, and a match at once
- *   bench-client delete ADDRESS COUNT IDS                              Delete of ids that nobody has
- *   bench-client agent ADDRESS                                         shows prompts to nobody
+ *   bench-client delete ADDRESS COUNT IDS                              Delete of ids that do not exist
+ *   bench-client agent ADDRESS                                         a prompt agent without windows
  *   bench-client name ADDRESS NAME                                     when NAME is owned
  *   bench-client contexts ADDRESS CONNECTIONS EACH                     contexts that live as long as it
  *   bench-client soak, bench-client feed                               see soak.c
  *
- * SHAPE is what is called; see `shapes`. With BENCH_UID in the environment it becomes that user first;
- * what drives the sensor of an evaluation stays who started it.
+ * SHAPE is the method to call; see `shapes`. With BENCH_UID in the environment, the client first becomes
+ * that user. The connection that drives the sensor keeps the original user.
  */
 #include "client.h"
 #include <poll.h>
@@ -51,7 +50,7 @@ void fail(const char *what, const char *detail) {
     exit(1);
 }
 
-/* Says that this part is prepared and waits until it may begin. */
+/* Prints `ready` and waits for a line on standard input. */
 void wait_for_go(void) {
     char line[16];
     printf("ready\n");
@@ -94,7 +93,7 @@ enum { no_argument = 0, first_policy = 1, second_policy = 2, of_polkit, of_conte
 static const struct shape shapes[] = {
     {"can-evaluate-1", SERVICE, PATH, SERVICE, "CanEvaluate", first_policy},
     {"can-evaluate-2", SERVICE, PATH, SERVICE, "CanEvaluate", second_policy},
-    /* The same question to the yardstick, which has a name of its own where both are there. */
+    /* CanEvaluate of the yardstick, which has a name of its own beside localauthd. */
     {"echo", "org.localauth.Yardstick", PATH, SERVICE, "CanEvaluate", first_policy},
     {"context", SERVICE, PATH, SERVICE, "CreateContext", of_context},
     {"polkit", "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority",
@@ -151,7 +150,7 @@ struct flight {
 
 static void send_next(struct flight *flight);
 
-/* What is created is released again; that is timed as a part of the same call. */
+/* Releases a created context, timed as a part of the call that created it. */
 static int release(struct flight *flight, sd_bus_message *reply);
 
 static int answered(sd_bus_message *reply, void *context, sd_bus_error *error) {
@@ -208,7 +207,7 @@ static void print_figures(int64_t *took, int count, int64_t used) {
     wait_for_go();
 }
 
-/* Runs until all are answered; with several connections it polls them all. */
+/* Runs until all calls are answered, and polls all connections. */
 static void perform(struct run *run, struct flight *flights, int width, int count) {
     run->sent = run->answered = 0;
     run->count = count;
@@ -301,10 +300,10 @@ static int first(int argc, char **argv) {
 /* evaluate */
 
 static const char sensor[] = "org.localauth.Sensor1.Simulated";
-/* Where it is driven from. */
+/* The connection that drives the sensor. */
 static sd_bus *driver;
 
-/* Nobody waits for the sensor's reply: what it does is seen in the evaluation. */
+/* No reply is needed, because the evaluation shows the sensor's behaviour. */
 static void drive(const char *member, const char *types, ...) {
     sd_bus *bus = driver;
     sd_bus_message *call = NULL;
@@ -372,7 +371,7 @@ static int evaluate(int argc, char **argv) {
     struct evaluation evaluation;
     sd_bus *bus = driver = connect_to(argv[2]);
     if (getenv("BENCH_UID")) {
-        /* Nobody looks after this one later. */
+        /* Finish the driver's Hello, because this connection is not polled later. */
         check(sd_bus_get_unique_name(driver, &(const char *){NULL}), "own name");
         become_user();
         bus = connect_to(argv[2]);

@@ -1,11 +1,11 @@
 /* `bench-client soak ADDRESS CONNECTIONS COUNT SEED`: COUNT evaluations from CONNECTIONS connections of one
- * user. Some are cancelled and some die, at once, when the prompt is shown, or when the sensor looks;
- * some are made on a context. It prints `done N` now and then, at the end a count of each outcome, and of
- * each error by its name; it fails when one came that nothing here explains.
+ * user. Some are cancelled, and the connections of some die: at once, when the prompt is shown, or when the
+ * sensor looks. Some run on a context. The program prints `done N` now and then, and at the end a count of
+ * each outcome and of each error by name. An error without an explanation here makes it fail.
  *
  * `bench-client feed ADDRESS SENSOR SEED`: keeps a simulated sensor in matches, with few misses and hints
- * between them, until its input ends. It looks for some milliseconds before a part of them: a cancel while
- * it looks would otherwise come after the match. */
+ * between them, until its input ends. Some matches take milliseconds, because a cancel during a look would
+ * otherwise come after the match. */
 #include "client.h"
 #include <poll.h>
 #include <stdint.h>
@@ -14,13 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How many of a user's evaluations run or wait at once: one less than a session takes (L9), because a
- * connection that died is noticed by the service later than by us. */
+/* The most concurrent evaluations of a user: one less than a session may have (L9), because the service
+ * notices a dead connection later than this program. */
 enum { most_at_once = 8 };
 enum outcome { granted, died, explained, unexpected, outcomes };
 static const char *const names[outcomes] = {"granted", "died", "explained", "unexpected"};
 
-/* When an evaluation is disturbed, and how. */
+/* The time and the kind of a disturbance. */
 enum moment { never, at_once, when_shown, when_looking };
 enum disturbance { nothing, invalidate, death };
 
@@ -33,7 +33,7 @@ static unsigned chance(unsigned below) {
     return (unsigned)((state >> 16) % below);
 }
 
-/* How many calls were answered with an error; the service has fewer errors than that. */
+/* More than the number of different errors that the service has. */
 enum { most_errors = 32 };
 struct error {
     char *name;
@@ -78,7 +78,7 @@ static void ended(struct client *client, enum outcome outcome) {
     }
 }
 
-/* Nobody waits for these replies. */
+/* Sends a call without a reply. */
 static void send(struct client *client, const char *object, const char *interface, const char *member) {
     sd_bus_message *call = NULL;
     check(sd_bus_message_new_method_call(client->bus, &call, service, object, interface, member), member);
@@ -93,7 +93,7 @@ static void disturb(struct client *client) {
         const char *interface = client->context ? "org.localauth.Context1" : service;
         send(client, client->context ? client->context : path, interface, "Invalidate");
     }
-    /* A death waits for the loop: the connection is in use here. */
+    /* The loop closes the connection later, because it is in use here. */
 }
 
 static int event(sd_bus_message *message, void *userdata, sd_bus_error *error) {
@@ -119,7 +119,7 @@ static void count(struct soak *soak, const char *name) {
     error->count++;
 }
 
-/* Three misses end an evaluation, and the feeder has them. */
+/* AuthenticationFailed is explained: three misses end an evaluation, and the feeder queues misses. */
 static enum outcome outcome_of(struct client *client, sd_bus_message *reply) {
     const sd_bus_error *error = sd_bus_message_get_error(reply);
     if (!error)
@@ -183,7 +183,7 @@ static void begin(struct client *client) {
               "CreateContext");
 }
 
-/* What one connection has to do now; whether it did anything. */
+/* Does the pending work of a connection, and returns whether there was any. */
 static int turn(struct client *client) {
     int did = 0;
     while (check(sd_bus_process(client->bus, NULL), "process") > 0)

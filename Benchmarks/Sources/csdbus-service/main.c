@@ -1,6 +1,5 @@
-/* The yardstick: CanEvaluate answered by the least C that sd-bus allows, with the same signature,
- * path and interface as localauthd. `csdbus-service ADDRESS [NAME]` owns the name on that bus,
- * by default the service's own. */
+/* The yardstick: CanEvaluate in the least C that sd-bus allows, with localauthd's signature, path and
+ * interface. `csdbus-service ADDRESS [NAME]` owns the name on that bus, by default localauthd's name. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,11 +4,13 @@ import Foundation
 import LocalAuthBus
 import TestSupport
 
-/// Not in Swift's Glibc module, because it takes any number of arguments; all of them are numbers.
+/// Imported by hand, because Swift imports no variadic functions.
+///
+/// All arguments are numbers.
 @_silgen_name("prctl")
 private func prctl(_ option: Int32, _ argument: UInt) -> Int32
 
-/// Evaluate by face over the bus: the real daemon, the real sensor, and clips for its camera.
+/// Evaluate by face over the bus: the real daemon and sensor, and clips for its camera.
 @BusActor
 final class EvaluateBench {
     private let limit = Duration.seconds(20)
@@ -17,13 +19,15 @@ final class EvaluateBench {
     private let bus: PrivateBus
     private let desk: Desk
     private let device: Device1Proxy
-    /// What the sensor replays; another clip takes its place.
+    /// The file that the sensor replays; tests replace it.
     private let clip: String
 
+    /// Starts the programs.
+    ///
     /// - Parameters:
     ///   - folder: Models and clips.
     ///   - programs: The daemon and the sensor.
-    /// - Throws: Whatever keeps the programs from running.
+    /// - Throws: Any error of a program's start.
     init(folder: String, programs: String) async throws {
         bus = try PrivateBus(limits: PrivateBus.wideLimits)
         desk = try Desk(on: bus, programs: programs)
@@ -31,11 +35,11 @@ final class EvaluateBench {
         device = try await desk.startDaemon().device("Face", on: desk.agent.connection)
         clip = bus.folder + "/clip.mjpeg"
         try show(folder + "/clips/enroll.mjpeg")
-        // Whom the bus started is orphaned at once. The daemon knows that it ended well when its
-        // end was collected, which not every init does soon: here this process does it
-        // (PR_SET_CHILD_SUBREAPER).
+        // Processes that the bus starts are orphans at once. The daemon knows that an orphan ended
+        // well when it is reaped, and not every init does that soon. PR_SET_CHILD_SUBREAPER lets
+        // this process reap.
         guard prctl(36, 1) == 0 else { throw BenchmarkError("orphans can't be adopted") }
-        // The bus starts it, as it does in an installation.
+        // The bus starts the sensor, as it does in an installation.
         let words = [
             programs + "/localauth-sensor-face", "--bus", bus.address, "--replay", clip,
             "--models", folder + "/models", "--state-directory", bus.folder + "/face",
@@ -49,7 +53,7 @@ final class EvaluateBench {
         try await ask("ReloadConfig", "") { (_) throws(DBusError) in }.read("") { _ in }
     }
 
-    /// What the programs said, for a failure's message.
+    /// Output of the programs, for error messages.
     var log: String { bus.errors }
 
     func end() async { await bus.end() }
@@ -59,7 +63,7 @@ final class EvaluateBench {
         try await awaken()
         _ = try await device.enroll(label: "me", options: [:])
         try show(match)
-        // The first time fills caches of the machine.
+        // The first evaluation fills caches of the machine.
         _ = try await evaluate()
         var (warm, cold): ([Double], [Double]) = ([], [])
         for _ in 0..<rounds {
@@ -72,7 +76,7 @@ final class EvaluateBench {
         return (warm, cold)
     }
 
-    /// The sensor's memory (PSS) after so many looks, in kB; a match takes two.
+    /// The sensor's memory (PSS) after `looks` looks, in kB; a match takes two looks.
     func memory(after looks: Int, of match: String) async throws -> Int {
         try show(match)
         try await awaken()
@@ -119,7 +123,7 @@ final class EvaluateBench {
         try await eventually("the face sensor", within: limit) { await self.isAvailable }
     }
 
-    /// Ends its process; the daemon knows that the bus can start it again.
+    /// Ends the sensor, and waits until the daemon knows that the bus can start it again.
     private func putToSleep() async throws {
         let pid = try await sensorProcess()
         guard kill(pid, SIGTERM) == 0 else { throw BenchmarkError("the sensor can't be ended") }

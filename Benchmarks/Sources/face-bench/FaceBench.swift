@@ -14,7 +14,7 @@ struct FaceBench {
     private var state: String { folder + "/bench-state" }
 
     func run(programs: String, yardstick: String?) async throws {
-        // It has everything that is kept of an earlier run, or is made: cold is not the first time.
+        // The folder has all files of an earlier run. A cold start is not a first start.
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
         let engine = try FaceEngine(models: models, state: state)
         let frames = try frames(of: "match")
@@ -60,7 +60,7 @@ struct FaceBench {
         return (wall, processor)
     }
 
-    /// From the call of Evaluate to its answer.
+    /// Measures from the call of Evaluate to its answer.
     private func evaluateRows(_ programs: String) async throws {
         let bench = try await EvaluateBench(folder: folder, programs: programs)
         let times: (warm: [Double], cold: [Double])
@@ -88,7 +88,7 @@ struct FaceBench {
         )
     }
 
-    /// Opening the replay, frames at 30 a second, two that match.
+    /// Measures opening the replay and two matching frames, at 30 frames a second.
     private func warmTimes(
         _ template: FaceTemplate
     ) async throws -> (all: [Double], waiting: [Double]) {
@@ -121,7 +121,7 @@ struct FaceBench {
         )
     }
 
-    /// A new process does all of it: loads, opens, looks, decides.
+    /// Measures a new process that loads the models, opens the camera, looks and decides.
     private func coldTime() throws -> (time: Double, memory: Int) {
         let start = ContinuousClock.now
         let said = try Self.output(of: [CommandLine.arguments[0], folder, "cold"])
@@ -133,7 +133,7 @@ struct FaceBench {
     }
 
     func coldChild() async throws {
-        // As the sensor does: templates are read from the disk, not made.
+        // Templates are read from the disk, as the sensor does.
         let numbers = try String(contentsOfFile: state + "/enrolled", encoding: .utf8)
         let faces = numbers.split(separator: "\n")
             .compactMap { line in FaceNumbers(line.split(separator: " ").compactMap { Float($0) }) }
@@ -160,7 +160,7 @@ struct FaceBench {
 
     // MARK: Errors
 
-    /// Every photograph against every other: `a1` and `a2` are the same person.
+    /// Compares all pairs of photographs: `a1` and `a2` are the same person.
     private func errorRates(_ engine: FaceEngine) throws {
         let folder = folder + "/clips/photographs"
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
@@ -204,7 +204,7 @@ struct FaceBench {
         return "\(count): \(percent(low)) … \(percent(high))"
     }
 
-    /// The largest share for which it still holds.
+    /// The largest share for which `holds` is true.
     private func bound(_ total: Int, _ holds: (Double) -> Bool) -> Double {
         var (low, high) = (0.0, 1.0)
         for _ in 0..<60 {
@@ -214,7 +214,7 @@ struct FaceBench {
         return low
     }
 
-    /// The probability of at least so many.
+    /// The probability of at least `count` events.
     private func tail(_ count: Int, _ total: Int, _ share: Double) -> Double {
         (count...max(count, total))
             .reduce(0) { sum, k in
@@ -235,7 +235,7 @@ struct FaceBench {
         return try (0..<count).map { _ in try source.nextFrame(interruption) }
     }
 
-    /// Without the frames before the person comes, and after: they are not the sensor's time.
+    /// Leaves out frames without the person, because they do not count as the sensor's time.
     private func clipOfMatches() throws -> String {
         let path = state + "/match.mjpeg"
         if !FileManager.default.fileExists(atPath: path) {
@@ -269,7 +269,7 @@ struct FaceBench {
 
     private func row(_ what: String, _ value: String) { Report.row(what, value, "") }
 
-    /// A promise is about 95 of 100.
+    /// A promise holds if 95 % of the times keep it.
     private func row(_ what: String, _ times: [Double], atMost bound: Double) {
         let isKept = Report.percentile(times, 0.95) <= bound
         Report.row(
@@ -282,7 +282,7 @@ struct FaceBench {
     private func pair(_ times: [Double]) -> String { Report.pair(times) }
     private func percent(_ share: Double) -> String { String(format: "%.1f %%", share * 100) }
 
-    /// Of this thread, in milliseconds: what a frame costs however busy the machine is.
+    /// Processor time of this thread in milliseconds, which does not depend on the machine's load.
     private func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -294,7 +294,7 @@ struct FaceBench {
     }
 }
 
-/// How long an operation waited for frames.
+/// The time that an operation waited for frames.
 private final class Waits: Sendable {
     private let time = Mutex(Duration.zero)
 
@@ -304,7 +304,7 @@ private final class Waits: Sendable {
     func forget() { time.withLock { $0 = .zero } }
 }
 
-/// Tells how long its frames took to come.
+/// Measures how long frames take to arrive.
 private final class TimedSource: FrameSource {
     private let source: ReplaySource
     private let waits: Waits

@@ -4,8 +4,8 @@ import DBus
 import FaceSensor
 import Foundation
 
-// The face sensor's numbers on the clips: what a frame costs, what an Evaluate takes through daemon
-// and bus, memory, and the error rates over all pairs of photographs.
+// Measures the face sensor on clips: the cost of a frame, an Evaluate through daemon and bus,
+// memory, and the error rates over all pairs of photographs.
 //
 //   face-bench FOLDER-OF-MODELS-AND-CLIPS FOLDER-OF-THE-PROGRAMS [HOWDY-LIKE]
 #if Face

@@ -5,7 +5,7 @@ import Glibc
 import LocalAuthBus
 import TestSupport
 
-/// The programs, a rig with the real fprintd, and an agent that shows prompts to nobody.
+/// The programs, a rig with the real fprintd, and an agent without windows.
 @BusActor final class FingerprintBench {
     private let rig: FingerprintRig
     private let bus: PrivateBus
@@ -29,13 +29,12 @@ import TestSupport
         await rig.end()
     }
 
-    /// Measures and prints the medians.
     func measure(_ rounds: Int) async throws {
         var ours: [Duration] = []
         var theirs: [Duration] = []
         for round in 0...rounds {
             let (one, other) = (try await evaluate(), try await verify())
-            // The first time warms everything up.
+            // The first round warms all programs up.
             guard round > 0 else { continue }
             ours.append(one)
             theirs.append(other)
@@ -77,7 +76,8 @@ import TestSupport
         return clock.now - start
     }
 
-    /// Until fprintd-verify has ended, and with it its claim: so is ours when the answer is there.
+    /// Runs until fprintd-verify has ended, which releases its claim, as the answer of Evaluate
+    /// does.
     private func verify() async throws -> Duration {
         try await rig.waitUntilFree()
         let program = try rig.run(

@@ -2,9 +2,9 @@ import BenchSupport
 import DBus
 import Glibc
 
-// fingerprint-bench --programs FOLDER [--rounds N]: how long after a finger's image is submitted
-// Evaluate has answered and fprintd-verify has ended, by turns, on the same fprintd; the reader is
-// free for others then.
+// fingerprint-bench --programs FOLDER [--rounds N]: measures the time from the submission of a
+// finger's image to the answer of Evaluate and to the end of fprintd-verify. Both run in turn on
+// the same fprintd. After either, the reader is free for others.
 
 guard let programs = value("--programs") else {
     Report.say("usage: fingerprint-bench --programs FOLDER [--rounds N]")

@@ -1,13 +1,13 @@
-// The dlib calls that Howdy makes for one attempt, in C++: a yardstick, not Howdy.
+// Makes the dlib calls of a Howdy attempt in C++: a yardstick, not Howdy.
 //
-// Howdy is Python: it starts an interpreter, imports dlib and OpenCV, evens the light out (CLAHE), and
-// opens the camera; none of that is here. What is here: three models loaded for each attempt, the
-// frame shrunk to a height of 320, the HOG detector with one pyramid step up, 5 landmarks, the
-// ResNet, one frame below the distance 0.35.
+// Howdy is Python. It starts an interpreter, imports dlib and OpenCV, equalizes the light (CLAHE), and opens the
+// camera. This program leaves all of that out. It loads three models for each attempt and shrinks the frame to a height
+// of 320. Then it runs the HOG detector with one pyramid step up, 5 landmarks and the ResNet, and requires one frame
+// below the distance 0.35.
 //
 //   howdy-like MODELS ENROLLED.jpeg CLIP.mjpeg
 //
-// prints: milliseconds to load, median and 95th percentile of a frame, and to the match.
+// It prints milliseconds to load, median and 95th percentile of a frame, and milliseconds to the match.
 
 #ifndef LOCALAUTH_FACE
 
@@ -70,7 +70,7 @@ double now() {
     return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
 }
 
-// The clips of this project have no picture inside a picture.
+// The clips of this project have no embedded pictures.
 std::vector<std::string> frames(const char *path) {
     std::ifstream file(path, std::ios::binary);
     const std::string all((std::istreambuf_iterator<char>(file)), {});

@@ -4,19 +4,19 @@ import Foundation
 import LocalAuthBus
 import TestSupport
 
-/// The keychain and gnome-keyring, each with a client of its own that is told what to do.
+/// The keychain and gnome-keyring, each with a client process that takes commands.
 ///
-/// On the main thread, which waits; the desk is on the loop's.
+/// The benchmark blocks the main thread, and the desk runs on the loop's thread.
 @MainActor
 final class KeychainBench {
     nonisolated static let keyring = "/usr/bin/gnome-keyring-daemon"
     private nonisolated static let sizes = [32, 4096]
-    /// Operations of a round, of each kind and size.
+    /// Operations of each kind and size in a round.
     private nonisolated static let batch = 10
-    /// Where the numbers of a round's own items begin, and of those that biometry releases.
+    /// The first numbers of a round's own items, and of items that biometry releases.
     private nonisolated static let (fresh, released) = (10_000, 20_000)
 
-    /// Items of each size that are there all the time.
+    /// Items of each size that exist all the time.
     private let kept: Int
     private let desk: Desk
     private let simulated: SimulatedSensor1Proxy
@@ -24,13 +24,15 @@ final class KeychainBench {
     private let theirs: ChildProcess
     private let ours: ChildProcess
 
-    /// Milliseconds of one kind of operation.
+    /// Milliseconds of operations of one kind.
     private struct Times {
         var theirs: [Double] = []
         var ours: [Double] = []
     }
 
-    /// - Throws: Whatever keeps the programs from running.
+    /// Starts the programs.
+    ///
+    /// - Throws: Any error of a program's start.
     init(desk: Desk, items: Int) async throws {
         self.desk = desk
         kept = items / Self.sizes.count
@@ -45,7 +47,7 @@ final class KeychainBench {
             environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address],
             hasStream: true
         )
-        // The client looks on the system bus first: that is this one.
+        // The client uses the system bus first, which is this bus here.
         ours = try ChildProcess(
             [tools + "/security-client"],
             environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address],
@@ -54,7 +56,7 @@ final class KeychainBench {
         for client in [theirs, ours] { try client.waitUntilReady() }
     }
 
-    /// With nothing of the user's: neither their environment nor their keyrings.
+    /// Starts the keyring without the user's environment and keyrings.
     private static func startKeyring(at address: String, in folder: String) throws -> ChildProcess {
         let home = folder + "/keyring"
         for new in [home, home + "/data", home + "/run"] {
@@ -88,7 +90,7 @@ final class KeychainBench {
         head(rounds)
         for size in Self.sizes {
             var (writes, reads) = (Times(), Times())
-            // The first round warms everything up.
+            // The first round warms all programs up.
             for round in 0...rounds {
                 try alternate("add", size, round, &writes)
                 try alternate("read", size, round, &reads)
@@ -174,7 +176,9 @@ final class KeychainBench {
         Report.say("|---|---|---|---|")
     }
 
-    /// What the numbers are worth, on each side; syncing was seen with strace.
+    /// What each side's figures include.
+    ///
+    /// The syncs were observed with strace.
     private nonisolated static let conditions = """
         A write here is one SQLite transaction, synchronous=FULL: one fdatasync of its log before
         the reply. gnome-keyring writes its whole file anew, twice for a new item: an fsync each

@@ -3,9 +3,9 @@ import DBus
 import Foundation
 import TestSupport
 
-// keychain-bench --programs FOLDER [--rounds N] [--items N]: what writing, reading and unlocking
-// take where there are N other items, by turns with gnome-keyring through libsecret, on the same
-// bus and the same disk.
+// keychain-bench --programs FOLDER [--rounds N] [--items N]: measures writing, reading and
+// unlocking among N other items. The keychain and gnome-keyring (through libsecret) take turns on
+// the same bus and disk.
 guard let programs = value("--programs") else {
     Report.say("usage: keychain-bench --programs FOLDER [--rounds N] [--items N]")
     exit(64)

@@ -1,6 +1,5 @@
-/* The yardstick of the keychain: gnome-keyring as an app uses it, through libsecret. It does what
- * it is told in lines on standard input, and answers each with a line: nanoseconds of every
- * operation.
+/* The yardstick of the keychain: gnome-keyring as an app uses it, through libsecret. The program takes
+ * commands from standard input, and answers each with a line of the nanoseconds of every operation.
  *
  *   libsecret-client            on the bus of DBUS_SESSION_BUS_ADDRESS; prints `ready`
  *     add SIZE FIRST COUNT      stores items FIRST… of SIZE bytes
@@ -52,7 +51,7 @@ static void check(gboolean holds, const char *what, GError *error) {
     exit(1);
 }
 
-/* gnome-keyring's own interface: what its login module calls, so that nobody has to type. */
+/* Calls gnome-keyring's internal interface, as its login module does, so that no password is typed. */
 static GVariant *internally(const char *method, GVariant *arguments, const char *reply) {
     GError *error = NULL;
     GVariant *result = g_dbus_connection_call_sync(

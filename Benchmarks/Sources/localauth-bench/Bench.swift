@@ -2,22 +2,21 @@ import BenchSupport
 import Foundation
 import TestSupport
 
-/// Where the programs are, and how they are started.
+/// The programs and how they are started.
 struct Bench {
-    /// The release build of the project.
+    /// The folder of the project's release build.
     let programs: String
-    /// The programs of this package.
+    /// The folder of this package's programs.
     let tools: String
     var rounds = 11
     var calls = 10_000
 
-    /// The service that is measured, or its yardstick.
     enum Service {
         case yardstick
         case localauthd
     }
 
-    /// What one round of calls gave, in microseconds.
+    /// The figures of a round of calls, in microseconds.
     struct Round {
         /// Processor time of the service, a call.
         var processor: Double
@@ -30,7 +29,7 @@ struct Bench {
         at place: Place? = nil,
         settings: String = ""
     ) throws -> ChildProcess {
-        // A daemon never depends on the settings of the machine that it is measured on.
+        // A configuration of its own, so that the machine's settings have no effect.
         let file = bus.folder + "/localauth.conf"
         try settings.write(toFile: file, atomically: false, encoding: .utf8)
         return try ChildProcess(
@@ -41,17 +40,17 @@ struct Bench {
         )
     }
 
-    /// Starts the client that says when it is ready, waits for its turn, and prints its figures.
+    /// Starts a client that reports when it is ready, waits for its turn, and prints its figures.
     func client(_ words: [String], launcher: [String] = []) throws -> ChildProcess {
         try ChildProcess(launcher + [tools + "/bench-client"] + words, hasStream: true)
     }
 
-    /// A bus beside the clients, with room for every call that is in flight.
+    /// Starts a bus beside the clients, with room for all pending calls.
     func bus() throws -> PrivateBus {
         try PrivateBus(limits: PrivateBus.wideLimits, launcher: Place.clients.launcher)
     }
 
-    /// Starts something and waits until it owns a name.
+    /// Starts a program and waits until it owns a name.
     func awaitName(
         _ name: String,
         on bus: PrivateBus,
@@ -68,14 +67,14 @@ struct Bench {
         return (process, (owned - begun) / 1e6)
     }
 
-    /// CLOCK_MONOTONIC in nanoseconds, as bench-client says it.
+    /// CLOCK_MONOTONIC in nanoseconds, as in bench-client.
     static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
     }
 
-    /// One round of calls against a service that runs.
+    /// Measures a round of calls against a running service.
     func callRound(
         of service: ChildProcess,
         on bus: PrivateBus,
@@ -102,7 +101,7 @@ struct Bench {
     }
 }
 
-/// The middle one; of an even number the upper.
+/// The middle value; the upper of two.
 func median(_ values: [Double]) -> Double {
     values.sorted()[values.count / 2]
 }

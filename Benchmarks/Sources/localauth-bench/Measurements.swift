@@ -5,7 +5,7 @@ import TestSupport
 extension Bench {
     private static let name = "org.localauth.Authentication1"
 
-    /// One row: what, the yardstick's figure, ours, and what is promised.
+    /// A row: its name, the yardstick's figure, the service's figure, and the promise.
     struct Row {
         var what: String
         var yardstick: String
@@ -13,11 +13,11 @@ extension Bench {
         var ratio: String
         var promise: String
         var isKept = true
-        /// Whether missing it means that something is broken, and not only slow or large.
+        /// Whether a missed promise means a fault, rather than a slow or large service.
         var isNeeded = false
     }
 
-    /// Rounds that alternate between the two services, so that a slow minute hits both.
+    /// Alternates rounds between the two services, so that a slow minute hits both.
     func callRows() throws -> [Row] {
         let yardstickBus = try bus()
         let ourBus = try bus()
@@ -45,7 +45,7 @@ extension Bench {
                             window: window
                         )
                     }
-                    // The first of a pair changes, too.
+                    // The order within a pair alternates too.
                     guard number.isMultiple(of: 2) else {
                         let second = try measure(.localauthd)
                         return (try measure(.yardstick), second)
@@ -89,7 +89,7 @@ extension Bench {
         .process
     }
 
-    /// From the start of the process until its name is owned.
+    /// Measures from the start of the process until its name is owned.
     func startRow() throws -> Row {
         let bus = try self.bus()
         var yardstick: [Double] = []
@@ -115,7 +115,7 @@ extension Bench {
         )
     }
 
-    /// Memory of a daemon that has answered and waits.
+    /// Memory of a daemon that has answered a call and is idle.
     func idleRow() throws -> Row {
         let bus = try self.bus()
         let passcode = try verifier(on: bus)
@@ -139,10 +139,10 @@ extension Bench {
         )
     }
 
-    /// Memory of 10,000 contexts of 64 connections, and what is left of it when they are gone.
+    /// Memory of 10,000 contexts of 64 connections, and the rest after they are gone.
     ///
-    /// What the daemon wrote, and not its share of code: pages of a library that the first call
-    /// touches belong to no context, and that share changes with what else the machine runs.
+    /// Only memory that the daemon wrote counts. Its share of code pages belongs to no context, and
+    /// depends on other programs of the machine.
     func contextRows() throws -> [Row] {
         let (connections, each) = (64, 157)
         let bus = try self.bus()
@@ -188,7 +188,9 @@ extension Bench {
         ]
     }
 
-    /// Memory after clients have left; what is given back late has 5 s.
+    /// Memory after clients have left.
+    ///
+    /// The daemon has 5 s to give memory back.
     private func lowest(
         of service: ChildProcess,
         on bus: PrivateBus,
@@ -196,7 +198,7 @@ extension Bench {
     ) throws -> Double {
         let end = Self.now() + 5e9
         while true {
-            // Whoever is answered after the others have left sees the daemon without them.
+            // The daemon has noticed that the clients left before it answers this call.
             _ = try fill(service, on: bus, 1, 1)
             let size = try service.anonymousMemory()
             if size <= enough || Self.now() > end { return size }

@@ -1,7 +1,7 @@
 import BenchSupport
 import Foundation
 
-/// Prints one table, a row for each promise; false when something is broken, not only slow.
+/// Prints a table with a row for each promise; false on a fault, true if only slow.
 func measure(_ bench: Bench) throws -> Bool {
     Report.say("\(Report.machine()); \(bench.rounds) rounds of \(bench.calls) calls, medians\n")
     Report.row("", "C sd-bus", "here", "ratio", "promise")
@@ -20,7 +20,7 @@ func measure(_ bench: Bench) throws -> Bool {
     return isWhole
 }
 
-/// Settings from the command line; nil: usage.
+/// Parses the command line; nil if the usage must be shown.
 func parse(_ arguments: [String]) -> Bench? {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "."
     var programs: String?

@@ -2,19 +2,19 @@ import Foundation
 import LocalAuthentication
 import Security
 
-// The keychain as an app uses it, by SecItem. It does what it is told in lines on standard input,
-// like libsecret-client, and answers each with a line: nanoseconds of every operation. On the
-// system bus of DBUS_SYSTEM_BUS_ADDRESS.
+// Uses the keychain as an app does, by SecItem. The program takes commands from standard input,
+// like libsecret-client. It answers each with a line of the nanoseconds of every operation. It uses
+// the system bus of DBUS_SYSTEM_BUS_ADDRESS.
 //
 //   add, read, delete SIZE FIRST COUNT   items without an access control
 //   search SIZE FIRST COUNT              their attributes alone
 //   key 0 0                              makes a key that the service keeps
 //   sign 0 FIRST COUNT                   signs with it
 //   guard SIZE FIRST COUNT               adds items that biometry releases
-//   unlock SIZE NUMBER                   reads one on a context that is made for it
-//   warm SIZE NUMBER                     the same on a context that was evaluated before
+//   unlock SIZE NUMBER                   reads one on a new context
+//   warm SIZE NUMBER                     reads one on a context that was evaluated before
 
-/// Why it ends.
+/// The cause of the program's end.
 struct Refusal: Error {
     let what: String
     let status: OSStatus
@@ -61,7 +61,7 @@ func search(_ size: Int, _ number: Int) throws {
     try check("search", SecItemCopyMatching(wanted as CFDictionary, &found))
 }
 
-/// A key for `sign`; it stays with the service.
+/// Makes a key for `sign`, which stays with the service.
 func makeKey() throws -> SecKey? {
     let attributes: [String: Any] = [
         kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
@@ -125,7 +125,7 @@ func perform(
 }
 
 do {
-    // Connects; the first call of a process is not what is measured.
+    // Connects first, because a process's first call is not to be measured.
     _ = SecItemCopyMatching(query(0, 0) as CFDictionary, nil)
     print("ready")
     fflush(nil)

@@ -8,13 +8,13 @@
 extern "C" {
 #endif
 
-/* What takes any bytes; 0. */
+/* A target of the fuzzer; always returns 0. */
 typedef int (*fuzz_input)(const uint8_t *data, size_t size);
 
-/* libFuzzer's own loop: it is linked into what scripts/fuzz builds, and into nothing else. */
+/* libFuzzer's own loop, linked only into the builds of scripts/fuzz. */
 int LLVMFuzzerRunDriver(int *count, char ***words, fuzz_input input);
 
-/* Reads any bytes as a picture of a camera's; without the trait Face there is none. */
+/* Reads any bytes as a camera picture. Needs the trait Face. */
 int fuzz_frames(const uint8_t *data, size_t size);
 
 #ifdef __cplusplus
