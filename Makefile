@@ -1,4 +1,4 @@
-# `make demo` shows it working, `make test` tests it; each installs what it needs first.
+# `make demo` shows the product, `make test` tests it. Each first installs the packages that it needs.
 # `make help` lists the rest.
 
 SWIFT ?= swift
@@ -16,10 +16,10 @@ INCLUDEDIR ?= $(PREFIX)/include
 PROGRAMS_OF_DEMO := localauthd localauth-passcode localauth-sensor-simulated localauthctl
 SERVICES := localauthd localauth-passcode localauth-sensor-fingerprint localauth-sensor-face \
     localauth-sensor-fido2
-# Where systemd, the bus and PAM look; policies are taken from /usr/share and /etc alone.
+# The folders of systemd, the bus and PAM. Policies are read from /usr/share and /etc alone.
 POLICYDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/dbus-1/system.d
 SYSTEMDDIR ?= $(PREFIX)/lib/systemd
-# Where localauthd looks for what may be a sensor.
+# The folder that tells localauthd which programs may be sensors.
 SENSORDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/localauth/sensors
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 UDEVDIR ?= $(if $(filter /usr,$(PREFIX)),$(PREFIX)/lib,/etc)/udev/rules.d
@@ -29,11 +29,11 @@ POLKITDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/polkit-1/rules.d
 POLKITACTIONDIR ?= /usr/share/polkit-1/actions
 LOCALEDIR ?= $(DATADIR)/locale
 AUTOSTARTDIR ?= /etc/xdg/autostart
-# PAM finds a module by its name in one folder only, whatever the prefix: where its own are.
+# PAM finds a module by name only in the folder of its own modules, whatever the prefix.
 PAMMODULEDIR ?= $(patsubst %/,%,$(dir $(firstword $(wildcard /usr/lib/*/security/pam_unix.so \
     /usr/lib64/security/pam_unix.so) /usr/lib/security/pam_unix.so)))
 PAMPROFILEDIR ?= /usr/share/pam-configs
-# Where the shells look for what completes localauthctl.
+# The folders in which shells look for completions of localauthctl.
 BASHDIR ?= $(DATADIR)/bash-completion/completions
 ZSHDIR ?= $(DATADIR)/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
@@ -43,11 +43,11 @@ CATALOGUES := $(LANGUAGES:%=$(BUILD)/share/locale/%/LC_MESSAGES/localauth.mo)
 INTERFACE_PAGES := $(patsubst dbus/%.xml,$(BUILD)/share/man/man5/%.5,$(wildcard dbus/*.xml))
 COMPLETIONS := $(foreach program,localauthctl localauth-sensor-check,$(foreach shell,bash zsh fish,\
     $(BUILD)/share/completions/$(program).$(shell)))
-# An import that the manifest doesn't declare is an error.
+# An undeclared import is an error.
 STRICT := --explicit-target-dependency-import-check error
-# The engine of the face sensor is built where dlib and PipeWire are, the prompt where GTK is; TRAITS= leaves both
-# out. Looked for when a recipe runs, because setup may just have installed them. To name a trait
-# turns those off that are on by default, which is why they are named as well.
+# The face sensor is built if dlib and PipeWire are installed, and the prompt if GTK is. TRAITS= leaves both out. Each
+# recipe looks for them anew, because setup may have just installed them. Naming a trait turns off the default traits,
+# so `default` is named too.
 HAS_FACE = $(shell test -f /usr/include/dlib/dnn.h -a -f /usr/include/pipewire-0.3/pipewire/impl.h && echo Face)
 HAS_PROMPT = $(shell pkg-config --exists 'libadwaita-1 >= 1.2' gtk4-x11 gtk4-wayland && echo Prompt)
 TRAITS = --traits $(subst $(SPACE),$(COMMA),$(strip default $(HAS_FACE) $(HAS_PROMPT)))
@@ -71,25 +71,24 @@ help: ## This list
 setup: ## Install the Debian packages that make test needs and that are missing (apt-get)
 	@scripts/setup test
 
-# The same for one task: as few packages as make demo or make release need, or those of make bench,
-# make test-system or make test-machine.
+# As setup, for a single task: the packages of make demo, release, bench, test-system or test-machine.
 setup-demo setup-release setup-bench setup-system setup-machine: setup-%:
 	@scripts/setup $*
 
-# SwiftPM hands the compiler the traits in the order of a set, which is another one in each process:
-# where it plans a build again, all modules would be compiled again.
-# BUILD_FLAGS are more options of swift build, DEBUG_FLAGS those of debug builds alone.
+# SwiftPM passes traits to the compiler in the order of a set, which differs in each process. Without deterministic
+# hashing, each new build plan would compile all modules again.
+# BUILD_FLAGS are more options of swift build, DEBUG_FLAGS apply to debug builds alone.
 BUILDS = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build $(BUILD_FLAGS)
 
-# C is optimised here as well: at -O0 a password takes seconds to be stretched, and tests stretch many.
+# C is optimised here too: at -O0, stretching a password takes seconds, and tests stretch many.
 build: setup pam ## Debug build of everything, tests included; warnings are errors
 	$(BUILDS) $(DEBUG_FLAGS) --build-tests $(STRICT) $(TRAITS) -Xcc -O2 -Xcxx -O2
 
-# Release builds have the static standard library.
+# Release builds link the Swift standard library statically.
 BUILD_RELEASE = $(BUILDS) -c release --static-swift-stdlib $(STRICT) $(TRAITS)
 
-# To plan a build that has nothing to do takes seconds for each program: left out while no source is
-# newer than the last build, which had the same traits, compiler, packages and Makefile.
+# Planning a build without work takes seconds for each program. The build is skipped while no source is newer than the
+# last build with equal traits, compiler, packages and Makefile.
 PROGRAMS = $(SERVICES) localauth-sensor-simulated localauthctl localauth-sensor-check \
     $(if $(findstring Prompt,$(TRAITS)),localauth-agent localauth-settings)
 BUILT := $(BUILD)/release-built
@@ -104,7 +103,7 @@ release: setup-release pam ## Release build of all programs
 	done; \
 	$(WITH) > $(BUILT).$$$$ && touch -d $$begun $(BUILT).$$$$ && mv $(BUILT).$$$$ $(BUILT); }
 
-# The module runs in programs such as sudo: C, without a run-time library of ours.
+# The module runs in programs such as sudo: plain C, without a runtime library of this project.
 MODULE_FLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra -Werror \
     -Wshadow -Wconversion -Wformat=2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
     -fstack-clash-protection -ffile-prefix-map=$(CURDIR)=.
@@ -112,19 +111,19 @@ MODULE_LINKS := -shared -Wl,-z,relro,-z,now,-z,defs,-z,nodelete,--version-script
 
 pam: $(MODULE) ## The PAM module, below $(BUILD)/pam
 
-# Whoever looks for it finds all of it or nothing; so it is with all that an installation needs.
+# Written to a temporary name and moved, so that a reader finds all of the file or no file. Other rules do likewise.
 $(MODULE): $(wildcard pam/*.[ch]) pam/exports.map
 	@mkdir -p $(@D)
 	$(CC) $(MODULE_FLAGS) $(CFLAGS) $(LDFLAGS) $(MODULE_LINKS) \
 	    -o $@.$$$$ $(filter %.c,$^) -lpam -lsystemd && mv $@.$$$$ $@
 
-# What tests load it with.
+# Programs that load the module in tests.
 test-pam: $(MODULE) $(BUILD)/pam/client $(BUILD)/pam/pam_leave.so
 $(BUILD)/pam/pam_leave.so: Tests/pam/leave.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -fPIC -Wall -Wextra -Werror -shared -o $@.$$$$ $< \
 	    && mv $@.$$$$ $@
-# What tests preload, to have writes fail.
+# A library that tests preload to make writes fail.
 test-faults: $(BUILD)/faults.so
 $(BUILD)/faults.so: Tests/Faults/faults.c
 	@mkdir -p $(@D)
@@ -142,13 +141,13 @@ demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by 
 	done; }
 	@scripts/demo $(RELEASE)
 
-# All tests at once are too much for a small machine: those that start many programs, or that compute or
-# wait for minutes, are groups of their own, which come by turns but for those below. Swift has one thread for
-# each core: TidyTests would keep the others waiting.
+# All tests at once are too much for a small machine. Targets that start many programs, compute or wait for minutes are
+# groups of their own. Groups run in turn, except for the groups below. Swift has one thread for each core, so TidyTests
+# would delay the other tests.
 BUSY := TidyTests AuthEngineTests SensorKitTests AuthServiceTests ProgramTests KeychainTests FingerprintTests FaceTests
-# They wait for what doesn't come, so they are played beside the others; what they say comes at the end.
+# These tests wait for timeouts, so they run beside the others. Their output comes at the end.
 WAITING := SensorKitTests
-# So are those that compute and have no deadlines, with less of the processors.
+# Tests without deadlines that compute run beside the others too, at a lower priority.
 COMPUTING := TidyTests AuthEngineTests
 EACH_TEST := scripts/run-tests
 NOTHING :=
@@ -160,7 +159,7 @@ test: build ## Every test
 TEST_GROUPS := others $(BUSY)
 ROW = for group in $(2); do $(1) $(MAKE) --no-print-directory run-group GROUP=$$group || exit 1; done
 
-# Of what is built. ALSO names targets that are made beside them; a release build takes as long as they do.
+# Tests the present build. ALSO names targets to make beside the tests; a release build takes as long as they do.
 run-tests:
 	@said=$$(mktemp -d) || exit 1; trap 'rm -rf "$$said"' EXIT; trap 'kill 0' INT; failed=0; \
 	{ $(call ROW,,$(WAITING)); } > "$$said/waiting" 2>&1 & waiting=$$!; \
@@ -215,7 +214,7 @@ reference: ## The D-Bus interfaces and their tables as HTML: $(BUILD)/reference.
 test-client: build ## Packages that depend on this one by version, built and run; PACKAGES=ask or app: only that
 	@scripts/test-client-package $(BUILD)/debug $(PACKAGES)
 
-# The packages come first: without them there is nothing to boot with.
+# The packages come first, because the system cannot boot without them.
 test-system: setup-system release catalogues ## Boots a Debian 12 with the product installed, and plays its users
 	$(BUILD_RELEASE) --product HostileNeighbour
 	scripts/test-system
@@ -227,13 +226,13 @@ test-machine: setup-machine release catalogues ## The same in a virtual machine:
 	$(BUILD_RELEASE) --product virtual-key
 	scripts/test-machine
 
-# Longer than the tests' own numbers.
+# Larger numbers than the tests' defaults.
 nightly: export LA_RUNS = 10000
 nightly: export LA_ROUNDS = 200
 nightly: export LA_KEYCHAIN_ROUNDS = 500
 nightly: export LA_NIGHTLY = 1
 nightly: export FUZZ_SECONDS ?= 600
-# What follows one that fails is run as well; which failed is said at the end.
+# A failed task does not stop the others. The names of failed tasks are printed at the end.
 NIGHTLY := face-studio test fuzz soak instructions "sanitize SANITIZER=address" "sanitize SANITIZER=thread" \
     test-client test-deb test-system test-machine bench-system
 nightly: ## Every test, with 10,000 random lives and hundreds of crashes; fuzzers, sanitizers, a booted system
@@ -281,7 +280,7 @@ $(BUILD)/share/man/man5/%.5: dbus/%.xml scripts/interface-page
 	@mkdir -p $(@D)
 	@$(PYTHON) scripts/interface-page $< > $@.$$$$ && mv $@.$$$$ $@
 
-# What completes the program is asked of the program that is installed, in English.
+# The installed program generates its own completions, in English.
 $(BUILD)/share/completions/localauthctl.%: $(RELEASE)/localauthctl
 	@mkdir -p $(@D)
 	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* > $@.$$$$ && mv $@.$$$$ $@
@@ -295,8 +294,8 @@ acceptance: setup release ## The black-box suite (ACCEPTANCE=path of its run.py)
 
 BENCHES := csdbus-service bench-client localauth-bench libsecret-client security-client keychain-bench \
     fingerprint-bench $(if $(findstring Face,$(TRAITS)),face-bench howdy-like)
-# The manifest has the targets of Benchmarks only here: they need libsecret.
-# Without dlib everything but the face sensor is measured.
+# The manifest has the targets of Benchmarks only here, because they need libsecret.
+# Without dlib, the face sensor is not measured.
 bench: setup-bench release ## Measure everything; the tables and plots of calls are written to docs
 	for program in $(BENCHES); do \
 	    LOCALAUTH_BENCHMARKS=1 $(BUILD_RELEASE) --product $$program || exit 1; \
@@ -315,7 +314,7 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 	    echo "bench: the face sensor is left out: dlib is missing, or TRAITS has no Face"; \
 	fi
 
-# Needs only the C programs of Benchmarks, and those that are installed.
+# Needs only the C programs of Benchmarks and the installed programs.
 bench-system: setup-system release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## The same calls in a booted Debian, on both of its buses; WRITE=1 writes the tables
 	$(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
 
@@ -325,7 +324,7 @@ bench-flood: setup-bench release ## Delay of an evaluation and of polkitd beside
 hello: setup-release ## What the smallest program that asks costs: its release build and sizes
 	Benchmarks/hello --write docs
 
-# UPDATE=1 writes down what it is now. Needs only the C programs of Benchmarks.
+# UPDATE=1 writes the present figures. Needs only the C programs of Benchmarks.
 instructions: setup release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## Fail when a call has grown by 5 %
 	Benchmarks/measure $(RELEASE) $(BUILD)/bench --instructions Benchmarks/instructions.txt \
 	    $(if $(UPDATE),--update)
@@ -338,13 +337,13 @@ $(BUILD)/bench/%: Benchmarks/Sources/%/*.[ch]
 	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -Werror -o $@ $(filter %.c,$(wildcard Benchmarks/Sources/$*/*)) -lsystemd
 
-# What packaging/files and the scripts that read it go by.
+# The variables of packaging/files and the scripts that read it.
 PLACES := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
     $(foreach name,BINDIR LIBEXECDIR DATADIR INCLUDEDIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR UDEVDIR PAMDIR \
     POLKITDIR POLKITACTIONDIR LOCALEDIR AUTOSTARTDIR BASHDIR ZSHDIR FISHDIR PAMMODULEDIR PAMPROFILEDIR,$(name)='$($(name))')
 INSTALLED := localauth localauth-fingerprint localauth-face localauth-fido2 localauth-agent libpam-localauth localauth-dev
 
-# What is installed and neither a program nor in the sources.
+# Installed files that are neither programs nor sources.
 extras: $(CATALOGUES) $(INTERFACE_PAGES) $(COMPLETIONS) $(MODULE)
 
 install: extras ## Install the release build under $(DESTDIR)$(PREFIX), and tell the running system
@@ -366,7 +365,7 @@ deb: setup-system release ## Debian packages below $(BUILD)/packages, and what l
 test-deb: release ## The same packages twice, and a Swift program that builds on localauth-dev
 	@RELEASE=$(RELEASE) scripts/test-packages
 
-# Of programs that are there: RELEASE says where.
+# Packages existing programs; RELEASE is their folder.
 packages:
 	@$(PLACES) scripts/packages
 

@@ -5,7 +5,7 @@ let withSoftwareKeys = TargetDependencyCondition.when(traits: ["SoftwareKeys"])
 let inFace = BuildSettingCondition.when(traits: ["Face"])
 let whereWindows = TargetDependencyCondition.when(traits: ["Prompt"])
 
-// The library is never linked, so pkg-config, which would link it, isn't asked.
+// The library is loaded at run time, so pkg-config, which would link it, is not used.
 let ofPipeWire: [CSetting] = [
     .define("LOCALAUTH_FACE", inFace),
     .define("_GNU_SOURCE"),
@@ -34,11 +34,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     ],
     targets: [
-        // Pure: no I/O, no clock, no Foundation. The wire's words, and the decisions.
+        // Pure: no I/O, no clock, no Foundation. The vocabulary of the wire, and the decisions.
         .target(name: "Contract", path: "Sources/Contract"),
         .target(name: "AuthEngine", dependencies: ["Contract"], path: "Sources/Engine"),
 
-        // Edges: one for each outside world.
+        // Edges, one for each part of the outside world.
         .systemLibrary(
             name: "CSystemd",
             path: "Sources/Bus/CSystemd",
@@ -66,7 +66,7 @@ let package = Package(
             path: "Sources/Devices/CAdwaita",
             pkgConfig: "libadwaita-1"
         ),
-        // Without the trait it is empty.
+        // Empty without the trait.
         .target(
             name: "Windows",
             dependencies: ["DBus", .byName(name: "CAdwaita", condition: whereWindows)],
@@ -90,7 +90,7 @@ let package = Package(
             dependencies: ["CLinux", "CSystemd", "Linux"],
             path: "Sources/Bus/DBus"
         ),
-        // Bounds the calls of neighbours and their memory; only the service links this target.
+        // Bounds the calls and the memory of neighbours. Only the service links this target.
         .target(
             name: "BusGuard",
             dependencies: ["DBus"],
@@ -146,7 +146,7 @@ let package = Package(
             dependencies: ["CLinux", "CPipeWire", "CV4L2", "Linux"],
             path: "Sources/Devices/CameraDevice"
         ),
-        // Nothing of dlib without the trait. Always optimised: at -O0 one frame takes 6.5 s.
+        // Contains dlib only with the trait. Always optimised: at -O0 a frame takes 6.5 s.
         .target(
             name: "CFace",
             path: "Sources/Devices/CFace",
@@ -169,7 +169,7 @@ let package = Package(
             path: "Sources/Clients/LocalAuthClient"
         ),
 
-        // Roles: who speaks on the bus.
+        // Roles on the bus.
         .target(
             name: "Security",
             dependencies: [
@@ -277,7 +277,7 @@ let package = Package(
             ],
             path: "Sources/Programs/localauthctl"
         ),
-        // Without the trait it only says that it was built without a window.
+        // Without the trait, the program only prints that it was built without a window.
         .executableTarget(
             name: "localauth-agent",
             dependencies: [
@@ -311,7 +311,7 @@ let package = Package(
             .map { .embedInCode("Skeletons/\($0)") }
         ),
 
-        // Tests, folder by folder, and what they need beside the product.
+        // Tests by folder, and the targets that they need beside the product.
         .testTarget(
             name: "AuthEngineTests",
             dependencies: ["AuthEngine", "Contract", "TestSupport"]
@@ -379,7 +379,7 @@ let package = Package(
             name: "ServiceProgramTests",
             dependencies: ["DBus", "ServiceProgram", "localauth-sensor-simulated", "TestSupport"]
         ),
-        // What an author begins with in Swift; each is a package of its own as well.
+        // Swift templates for authors; each is also a package of its own.
         .executableTarget(
             name: "Doorbell",
             dependencies: ["DBus", "LocalAuthBus", "SensorKit"],
@@ -433,7 +433,7 @@ let package = Package(
                 "VirtualKey", "localauth-sensor-fido2", "localauthd", "virtual-key",
             ]
         ),
-        // A camera of PipeWire; without the trait it only says that it is none.
+        // A camera of PipeWire. Without the trait, the program only prints that it is none.
         .executableTarget(
             name: "pipewire-camera",
             path: "Tests/PipeWireCamera",
@@ -485,7 +485,7 @@ let package = Package(
                 "localauth-sensor-simulated", "localauthd", "TestSupport",
             ]
         ),
-        // Deprecated spellings and old habits are what these are about: no strict settings.
+        // Tests of deprecated spellings and old habits, therefore without strict settings.
         .target(
             name: "SourceCompatibility5",
             dependencies: ["LocalAuthentication", "Security"],
@@ -537,7 +537,8 @@ let package = Package(
             ],
             exclude: ["MasterKey/Spy"]
         ),
-        // Reads any bytes: scripts/fuzz runs it in libFuzzer, a test replays Tests/Corpora in it.
+        // Reads any bytes: scripts/fuzz runs it in libFuzzer, and a test replays Tests/Corpora in
+        // it.
         .target(name: "CFuzz", dependencies: ["CFace"], path: "Tests/CFuzz"),
         .executableTarget(
             name: "fuzzers",
@@ -568,7 +569,7 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-// Measures the product: make bench.
+// Benchmarks of the product: make bench.
 if Context.environment["LOCALAUTH_BENCHMARKS"] != nil {
     // The yardstick and the clients are plain C.
     let optimized: [CSetting] = [.unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"])]
@@ -642,7 +643,8 @@ if Context.environment["LOCALAUTH_BENCHMARKS"] != nil {
     ]
 }
 
-// Every Swift target: all of Swift 6, explicit existentials, leaks of imports said, no warning.
+// Every Swift target: all of Swift 6, explicit existentials, reports of leaked imports, warnings as
+// errors.
 for target in package.targets where target.type != .system && target.swiftSettings == nil {
     target.swiftSettings = [
         .swiftLanguageMode(.v6),

@@ -23,7 +23,7 @@ BUS = """<busconfig><type>session</type><listen>unix:path={0}/bus</listen><auth>
 
 
 class Rig:
-    """A bus, and what runs on it."""
+    """A bus, and the programs on it."""
 
     def __init__(self, programs, tools):
         self.programs, self.tools = programs, tools
@@ -62,7 +62,7 @@ class Rig:
         return done.stdout if done.returncode == 0 else None
 
     def offer(self, name, words):
-        """Has the bus start a program when somebody calls its name."""
+        """Makes the bus start a program when its name is called."""
         text = f"[D-BUS Service]\nName={name}\nExec={' '.join(words)}\n"
         pathlib.Path(self.folder, f"{name}.service").write_text(text)
         self.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ReloadConfig")
@@ -72,7 +72,7 @@ class Rig:
         self.until(lambda: "true" in (self.call(bus, "/", bus, "NameHasOwner", "s", name) or ""))
 
     def service(self, sensors, wrap=(), uids=(), settings=""):
-        """The daemon with a verifier and sensors; each knows root and nobody, or the uids of its place."""
+        """Starts the daemon with a verifier and sensors. Sensors know root and `nobody`, or their entry of `uids`."""
         self.start("localauth-passcode", [f"{self.programs}/localauth-passcode", "--bus", self.address,
                                           "--passcode-set", "always"])
         for number in range(1, sensors + 1):
@@ -142,7 +142,7 @@ class Rig:
 
 
 class BrokerRig(Rig):
-    """The same on dbus-broker, which needs no systemd."""
+    """A rig on dbus-broker, without systemd."""
 
     def start_bus(self, configuration):
         # The launcher needs a journal, and takes its socket as from systemd.
@@ -194,7 +194,7 @@ def machine():
 
 
 class Tables:
-    """What is printed, and written between marks."""
+    """Tables to print, and to write between marks of a file."""
 
     def __init__(self):
         self.texts = {}

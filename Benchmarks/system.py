@@ -48,7 +48,7 @@ class System(Rig):
                                 env=dict(os.environ, BENCH_UID=str(uid or USER)))
 
     def look(self):
-        """Which processes there are now."""
+        """Finds the running processes."""
         for name, unit in SERVICES.items():
             self.processes[name] = types.SimpleNamespace(pid=int(show(unit, "MainPID")))
         for process in pathlib.Path("/proc").glob("[0-9]*"):
@@ -63,7 +63,7 @@ class System(Rig):
         return "bis true" in subprocess.run(words, capture_output=True, text=True).stdout
 
     def sleep(self, is_before):
-        """As after a minute without work."""
+        """Ends the services, as after a minute without work."""
         if is_before:
             subprocess.run(["systemctl", "stop", *SLEEPERS], check=True)
 

@@ -5,7 +5,9 @@ import Synchronization
 @testable import DBus
 @testable import TestSupport
 
-/// The bus at the other end of a connection: by itself it answers only Hello.
+/// The bus at the other end of a connection.
+///
+/// By itself, it answers only Hello.
 final class Bus: Sendable {
     private let listener: OwnedDescriptor
     /// Accepts while the connection waits for the answer to Hello.
@@ -19,7 +21,7 @@ final class Bus: Sendable {
         listener = OwnedDescriptor(adopting: socket(AF_UNIX, kind, 0))
         var place = sockaddr_un()
         place.sun_family = sa_family_t(AF_UNIX)
-        // A zero byte in front: the name is in no folder.
+        // A leading zero byte makes an abstract socket, outside the file system.
         withUnsafeMutableBytes(of: &place.sun_path) {
             $0.dropFirst().copyBytes(from: Self.name.utf8)
         }
@@ -34,7 +36,7 @@ final class Bus: Sendable {
         }
     }
 
-    /// A new connection, and the bus's socket of it.
+    /// Returns a new connection and the bus's socket of it.
     @BusActor func connect() throws -> (Connection, OwnedDescriptor) {
         thread.perform { self.accept() }
         let connection = try Connection(.address("unix:abstract=\(Self.name)"))
@@ -56,7 +58,7 @@ final class Bus: Sendable {
         _ = socket.write(Array("DATA\r\nOK \(id)\r\n".utf8) + hello)
     }
 
-    /// A message as it lies on the wire.
+    /// Encodes a message for the wire.
     static func message(
         _ kind: UInt8,
         _ fields: RawValues,

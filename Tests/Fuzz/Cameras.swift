@@ -3,9 +3,11 @@ import Glibc
 
 @testable import CameraDevice
 
-/// Cameras, and what speaks for them.
+/// Cameras and their interfaces.
 enum Cameras {
-    /// Cuts any bytes into pictures: they are the same however the bytes come.
+    /// Cuts bytes into pictures.
+    ///
+    /// The result must not depend on the chunks in which bytes arrive.
     static func cutPictures(_ bytes: [UInt8]) {
         func pictures(_ step: Int) -> [[UInt8]] {
             var splitter = JPEGSplitter()
@@ -21,7 +23,7 @@ enum Cameras {
         precondition(pictures(1) == found)
     }
 
-    /// Looks through a camera whose driver writes any bytes into what it is asked with.
+    /// Looks through a camera with a driver that writes any bytes into its answers.
     static func look(_ bytes: [UInt8]) {
         let driver = Driver(bytes)
         if let interruption = try? Interruption(),
@@ -34,7 +36,7 @@ enum Cameras {
         precondition(driver.isClosed)
     }
 
-    /// Hears of the objects of a PipeWire that says anything.
+    /// Feeds any object changes to the graph of PipeWire.
     static func hearOfObjects(_ bytes: [UInt8]) {
         let keys = [
             "object.serial", "object.linger", "client.id", "pipewire.sec.uid", "node.name",
@@ -44,7 +46,7 @@ enum Cameras {
         var input = Foreign(bytes)
         var graph = PipeWireGraph(own: 1000)
         while !input.isAtEnd {
-            // Few numbers, so that they meet.
+            // Few ids, so that events meet on an id.
             let id = UInt32(input.byte() % 8)
             switch input.byte() % 8 {
             case 0: graph.add(id, isClient: true)
@@ -65,19 +67,17 @@ enum Cameras {
     }
 }
 
-/// A driver that answers as one would, but for what the bytes put over it.
+/// A correct driver, except that the input overwrites parts of its answers.
 private final class Driver {
     private var input: Foreign
     private var isOpen = false
-    /// The memory that is mapped.
     private var mapped: Set<UnsafeMutableRawPointer> = []
 
     init(_ bytes: [UInt8]) { input = Foreign(bytes) }
 
-    /// Whether it has nothing more to say.
     var isSilent: Bool { input.isAtEnd }
 
-    /// Whether all that it gave was given back.
+    /// Whether all memory and descriptors were given back.
     var isClosed: Bool { !isOpen && mapped.isEmpty }
 
     var system: VideoSystem {
@@ -91,7 +91,8 @@ private final class Driver {
             ioctl: { [self] _, request, structure in answer(request, structure) },
             map: { [self] _, length, _ in
                 guard input.byte() % 16 != 1 else { return .failure(ENOMEM) }
-                // As long as the sensor was told, and no byte more.
+                // Allocate exactly the promised length, so that a sanitizer reports a read past its
+                // end.
                 let memory = UnsafeMutableRawPointer.allocate(byteCount: length, alignment: 16)
                 mapped.insert(memory)
                 return .memory(memory)
@@ -111,11 +112,11 @@ private final class Driver {
     private func answer(_ request: UInt, _ structure: UnsafeMutableRawPointer) -> Int32 {
         let result = answerWell(request, structure)
         let choice = input.byte()
-        // One that has nothing more to say is gone.
+        // A driver at the end of its input is unplugged.
         if input.isAtEnd, choice == 0, request == cv4l2_dqbuf { return -ENODEV }
         guard choice % 4 != 1 else { return input.isAtEnd ? -ENODEV : -Int32(input.byte() % 64) }
         guard choice % 4 == 2 else { return result }
-        // How many bytes the structure has stands in the request.
+        // The request encodes the size of the structure.
         let size = Int(request >> 16 & 0x3FFF)
         let start = Int(input.byte()) % max(1, size)
         for (index, byte) in input.take(min(Int(input.byte()), size - start)).enumerated() {

@@ -6,7 +6,7 @@ import TestSupport
 @testable import AuthEngine
 @testable import AuthStore
 
-/// Databases in which somebody else has written.
+/// Databases that another program has written to.
 enum Databases {
     /// Runs statements that the bytes choose: `?1` is any number, `?2` any bytes, `?3` any text.
     static func change(
@@ -20,7 +20,7 @@ enum Databases {
         else { preconditionFailure("no database") }
         while !input.isAtEnd {
             let statement = input.one(of: statements)
-            // A parameter that the statement hasn't can't be bound.
+            // Bind only the parameters that the statement has.
             let values: [Database.Value] = [
                 .integer(input.number()), .blob(input.bytes()), .text(input.text()),
             ]
@@ -65,8 +65,9 @@ enum Databases {
         )
     }
 
-    /// Opens a daemon's state in which somebody has written, or which is no database at all: what
-    /// isn't understood is set aside, and what was understood reads the same again.
+    /// Opens a state that another program has written to, or a file that is no database.
+    ///
+    /// Invalid parts are set aside, and valid parts must survive a second opening.
     static func openState(_ bytes: [UInt8]) {
         guard let empty, let folder = try? StateFolder() else { preconditionFailure("no state") }
         for name in empty.files { try? folder.write(empty.read(name), to: name) }
@@ -88,7 +89,7 @@ enum Databases {
         again.close()
     }
 
-    /// What the engine makes of a record.
+    /// Runs the engine's decisions on a record.
     private static func decide(_ record: UserRecord) {
         var record = record
         _ = Settings().passcodeDelay(afterWrong: record.wrongPasscodes)

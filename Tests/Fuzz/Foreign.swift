@@ -1,4 +1,4 @@
-/// Takes values from the front of bytes from outside; behind their end all is zero.
+/// Takes values from the front of foreign bytes, and zeros after their end.
 struct Foreign {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -13,10 +13,9 @@ struct Foreign {
             .reduce(0) { sum, _ in sum << 8 | Number(truncatingIfNeeded: byte()) }
     }
 
-    /// One of some values.
     mutating func one<Value>(of values: [Value]) -> Value { values[Int(byte()) % values.count] }
 
-    /// Some, of which the first byte says how many.
+    /// Takes as many bytes as the first byte says.
     mutating func bytes() -> [UInt8] { take(Int(byte())) }
 
     mutating func text() -> String { String(decoding: bytes(), as: UTF8.self) }
@@ -26,6 +25,6 @@ struct Foreign {
         return Array(rest.prefix(count))
     }
 
-    /// All that are left.
+    /// Takes the remaining bytes.
     mutating func all() -> [UInt8] { take(rest.count) }
 }

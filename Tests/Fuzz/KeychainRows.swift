@@ -7,14 +7,16 @@ import TestSupport
 @testable import AuthEngine
 @testable import KeychainStore
 
-/// What the keychain stores: any bytes in its place, and what is inside once it is authentic.
+/// The keychain's stored data: raw bytes, and the contents of authentic rows.
 enum KeychainRows {
     private static let ring = KeyRing(
         MasterKey([UInt8](repeating: 1, count: MasterKey.size)),
         identity: [UInt8](repeating: 2, count: 16)
     )
 
-    /// Reads bytes as each part of an authentic row; what is understood is stored as it is.
+    /// Reads bytes as each part of an authentic row.
+    ///
+    /// A valid part must survive a round trip.
     static func read(_ bytes: [UInt8]) {
         if let ledger = try? Ledger(bytes) {
             precondition((try? Ledger(ledger.bytes)) == ledger)
@@ -42,13 +44,13 @@ enum KeychainRows {
         guard let page = ledger.pages.last else { return }
         _ = (ledger.pages(of: page.first.token), ledger.page(of: page.first))
         var changed = ledger
-        // Its counts are authentic, and another's word all the same.
+        // Counts may be wrong even in an authentic ledger, and must not trap.
         _ = try? changed.apply([page.first: 1, .init(token: .max, id: .smallest): nil], at: 2) {
             _ in []
         }
     }
 
-    /// An envelope that says anything of itself, with a password and without.
+    /// Opens an envelope with any header, with and without a password.
     private static func open(_ bytes: [UInt8]) {
         guard let envelope = try? Envelope(bytes) else { return }
         precondition((try? Envelope(envelope.bytes))?.bytes == envelope.bytes)
@@ -81,7 +83,7 @@ enum KeychainRows {
     private static let caller = Caller(uid: 1000, app: nil, enrolment: nil)
     private static let secret: [UInt8] = Array("open the vault".utf8)
 
-    /// A keychain with one item, and its identifier.
+    /// A keychain with a single item, and the item's identifier.
     private static let kept: (folder: StateFolder, id: String)? = {
         guard let folder = try? StateFolder("keychain"),
             let store = try? KeychainStore.open(directory: folder.path, credentials: nil),
@@ -116,8 +118,9 @@ enum KeychainRows {
         "PRAGMA user_version = 1",
     ]
 
-    /// Opens a keychain in whose database somebody has written: of the item that was stored the
-    /// secret is given as it was, or not at all.
+    /// Opens a keychain that another program has written to.
+    ///
+    /// The stored item's secret must come back unchanged, or not at all.
     static func openChanged(_ bytes: [UInt8]) {
         guard let (folder, id) = kept, let copy = try? StateFolder("keychain"),
             mkdir("\(copy.path)/keychain", 0o700) == 0

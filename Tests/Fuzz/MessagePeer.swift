@@ -8,13 +8,13 @@ import LocalAuthBus
 
 /// A caller on the other end of a connection that sends calls, answers and signals of any bytes.
 ///
-/// Every interface is served here, every signal that one has is listened to, and a call is made for
-/// every type of answer.
+/// All interfaces are served, all signals have subscribers, and calls are made for every type of
+/// answer.
 @BusActor
 final class MessagePeer {
     static let shared = MessagePeer()
 
-    /// Where everything is.
+    /// The path of all objects.
     private static let path = ObjectPath(trusted: "/org/localauth/Fuzz")
     /// The name of the caller, known to the connection.
     static let name = ":1.7"
@@ -59,7 +59,7 @@ final class MessagePeer {
         }
     }
 
-    /// Sends what the bytes say.
+    /// Sends messages that the bytes choose.
     func take(_ bytes: [UInt8]) {
         var input = Foreign(bytes)
         guard let (connection, socket) = try? opened() else {
@@ -75,14 +75,15 @@ final class MessagePeer {
         case 4: signal(&input, on: socket)
         default:
             send(Self.bounded(input.all()), on: socket)
-            // The rest of a message may still be waited for.
+            // The connection may wait for the rest of a message, so close it.
             close()
         }
         if !connection.isOpen || !connection.outgoing.pending.isEmpty { close() }
     }
 
-    /// A message whose header says of no part that it has more than 64 KiB: sd-bus makes room for
-    /// as much as it is told, up to what a bus lets nobody send.
+    /// Limits each part of a message's header to 64 KiB.
+    ///
+    /// sd-bus allocates as much as a header claims, up to sizes that no bus delivers.
     private static func bounded(_ message: [UInt8]) -> [UInt8] {
         var message = message
         let high = message.first == UInt8(ascii: "B") ? [4, 5, 12, 13] : [6, 7, 14, 15]
@@ -131,7 +132,7 @@ final class MessagePeer {
 
     private func send(_ bytes: [UInt8], on socket: OwnedDescriptor) {
         let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
-        // What doesn't fit is cut.
+        // Bytes that do not fit are dropped.
         _ = Glibc.send(socket.rawValue, bytes, bytes.count, flags)
         serve(socket)
     }
@@ -139,7 +140,7 @@ final class MessagePeer {
     /// Returns the bytes that the other side has written.
     @discardableResult
     private func serve(_ socket: OwnedDescriptor) -> [UInt8] {
-        // What one turn begins may end in the next.
+        // Work that starts in one turn may end in the next.
         for _ in 0..<3 { EventLoop.shared.serve() }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         var written: [UInt8] = []
@@ -203,7 +204,7 @@ final class MessagePeer {
         send(4, fields, member.signature, body.bytes, on: socket)
     }
 
-    /// Has a call be made, and answers that.
+    /// Makes the connection send a call, and answers the call.
     private func answer(
         _ input: inout Foreign,
         to connection: Connection,
@@ -213,7 +214,7 @@ final class MessagePeer {
         onLoop { try? await question.ask(connection, Self.path) }
         let written = serve(socket)
         guard written.count >= 12 else { preconditionFailure("nothing was asked") }
-        // Behind the type, the flags and the size of what is asked.
+        // The serial follows the type, the flags and the size of the body.
         let serial = written[8..<12].reversed().reduce(0) { $0 << 8 | UInt32($1) }
         var fields = RawValues()
         let isError = input.byte() % 8 == 0

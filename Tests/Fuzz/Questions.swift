@@ -1,10 +1,9 @@
 import DBus
 import LocalAuthBus
 
-/// A call for every type of answer that there is.
+/// A call for every type of answer.
 enum Questions {
     struct Question: Sendable {
-        /// The signature of the answer.
         let answer: String
         let ask: @BusActor @Sendable (Connection, ObjectPath) async throws -> Void
 

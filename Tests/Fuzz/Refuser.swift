@@ -1,12 +1,11 @@
 import DBus
 import LocalAuthBus
 
-/// Serves every interface: its arguments are decoded, and every call is refused.
+/// Serves every interface: decodes the arguments, and refuses every call.
 @BusActor
 final class Refuser {
     fileprivate static var refusal: DBusError { DBusError(.failed, "No.") }
 
-    /// All that there are.
     var interfaces: [any ServedInterface] {
         [
             Agent1Interface(self), Authentication1Interface(self), Context1Interface(self),

@@ -6,12 +6,12 @@ import TestSupport
 @testable import Fingerprint
 @testable import SecurityKey
 
-/// What the sensors store.
+/// Files of the sensors.
 enum SensorFiles {
     private static let key = SymmetricKey(data: [UInt8](repeating: 1, count: 32))
     private static let id = String(repeating: "a", count: 32)
 
-    /// Reads bytes as the face sensor's template, and as what is inside one that is authentic.
+    /// Reads bytes as the face sensor's template, and as the contents of an authentic template.
     static func readTemplate(_ bytes: [UInt8]) {
         precondition(TemplateRecord(bytes, id: id, user: 1000, key: key) == nil)
         var input = Foreign(bytes)
@@ -30,7 +30,9 @@ enum SensorFiles {
         precondition(TemplateRecord(stored, id: id, user: 1001, key: key) == nil)
     }
 
-    /// Reads bytes as the credential of a security key; what is understood is stored as it is.
+    /// Reads bytes as the credential of a security key.
+    ///
+    /// A valid credential must survive a round trip.
     static func readCredential(_ bytes: [UInt8]) {
         guard let record = CredentialRecord(bytes) else { return }
         precondition(record.content == bytes)
@@ -38,7 +40,9 @@ enum SensorFiles {
 
     private static let folder = try? StateFolder()
 
-    /// Reads bytes as each of the fingerprint sensor's lists; once written, they read the same.
+    /// Reads bytes as each of the fingerprint sensor's lists.
+    ///
+    /// A written list must read back equal.
     static func readLists(_ bytes: [UInt8]) {
         do { try readAndWriteLists(bytes) } catch { preconditionFailure("\(error)") }
     }

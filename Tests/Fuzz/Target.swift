@@ -4,9 +4,9 @@ import DBus
 @testable import AuthService
 @testable import CameraDevice
 
-/// What reads bytes from outside, each part by its own name.
+/// Readers of foreign bytes, by name.
 ///
-/// Any bytes are read or refused; what can be told of the result holds, or the process ends.
+/// A reader accepts or refuses any bytes. A violated property of the result ends the process.
 enum Target {
     typealias Reading = @Sendable ([UInt8]) -> Void
 
@@ -30,10 +30,10 @@ enum Target {
         "pipewire": Cameras.hearOfObjects,
     ]
 
-    /// The one that the command line names.
+    /// The target that the command line names.
     static let chosen = CommandLine.arguments.dropFirst().first.flatMap { all[$0] }
 
-    // The bytes are libFuzzer's, and copied.
+    // SAFETY: libFuzzer owns the bytes, and this call copies them.
     static func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         chosen?(Array(UnsafeBufferPointer(start: data, count: count)))
         return 0

@@ -7,10 +7,10 @@ guard let target = Target.chosen else {
     print("usage: fuzzers \(Target.all.keys.sorted().joined(separator: "|")) FILE...")
     exit(64)
 }
-// What serves a bus does so on this thread.
+// This thread serves the bus.
 EventLoop.shared.run {
     #if FUZZER
-    // The words behind the target's name are libFuzzer's.
+    // The words after the target's name are libFuzzer's.
     var words =
         Array(CommandLine.arguments.enumerated())
         .filter { $0.offset != 1 }.map { strdup($0.element) } + [nil]

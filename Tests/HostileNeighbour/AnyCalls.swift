@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// What random calls go by: a seed, and what the connection that makes them was given.
+/// The source of random calls: a seed, and the service's answers to the connection.
 struct Source: RandomNumberGenerator {
     private var random: SeededGenerator
     var given = Given()
@@ -11,9 +11,9 @@ struct Source: RandomNumberGenerator {
     mutating func next() -> UInt64 { random.next() }
 }
 
-/// Calls with any arguments, as a seed has them, from connections that have something of their own.
+/// Calls with random arguments from a seed, on connections with objects of their own.
 ///
-/// It complains, which is no disgrace here, of how many ended how.
+/// Reports on standard error how many calls ended how. An error is no failure here.
 final class AnyCalls {
     private let calls: [Call]
     private let address: String
@@ -28,12 +28,12 @@ final class AnyCalls {
         (self.calls, self.address, source) = (calls, address, Source(seed))
     }
 
-    /// One round, over so many connections; it says once that each call was made.
+    /// Runs a round over `connections` connections, and calls `attacks` once all calls were made.
     ///
     /// - Returns: Whether no call could be made.
     func turn(_ connections: Int, _ attacks: () -> Void) -> Bool {
         while open.count < connections {
-            // Another neighbour of this user has left its items.
+            // With the pid, because items of the user's other neighbours are still stored.
             let name = "\(getpid())-\(opened % 16)"
             guard let one = Conversation(address, name, after: source.given) else { break }
             open.append(one)
@@ -73,7 +73,7 @@ final class AnyCalls {
         )
     }
 
-    /// Tells of the ends whenever there are four times as many.
+    /// Reports the ends each time that their number has quadrupled.
     private func count(_ end: String) {
         ends[String(end.split(separator: ".").last ?? ""), default: 0] += 1
         ended += 1

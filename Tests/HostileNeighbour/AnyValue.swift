@@ -1,13 +1,12 @@
 import TestSupport
 
-/// Values of any type, as D-Bus lays them out: of the kinds that services look at, what they have
-/// given, and beyond what they expect.
+/// Random values of any type: expected values, values that the service gave, and unexpected values.
 enum AnyValue {
     private static let paths = [
         "/", Given.root, Given.contexts + "00000000000000000000000000000000",
         Given.root + "/sensor/Simulated", "/org/localauth/Keychain1", "/a",
     ]
-    /// What options, attributes and their values are called, too.
+    /// Also the names of options and attributes.
     private static let texts = [
         "", "open the vault", "context", "uid", "timeout", "requester", "sensor", "mechanism",
         "interaction-not-allowed", "flags", "reuse-duration", "minimum-strength", "fallback-title",
@@ -29,12 +28,12 @@ enum AnyValue {
             ? random.given.context : paths.randomElement(using: &random) ?? "/"
     }
 
-    /// Up to four complete types.
+    /// Returns up to four complete types.
     static func signature(_ random: inout Source) -> String {
         (0..<random.next() % 5).map { _ in types.randomElement(using: &random) ?? "y" }.joined()
     }
 
-    /// Appends a value of the first complete type, which is taken from the signature.
+    /// Appends a value of the first complete type, and removes the type from the signature.
     static func append(
         _ signature: inout Substring,
         to values: inout RawValues,
@@ -77,7 +76,7 @@ enum AnyValue {
         _ random: inout Source,
         depth: Int
     ) {
-        // Somewhere it ends.
+        // The nesting must end somewhere.
         let type = depth < 40 ? types.randomElement(using: &random) ?? "y" : "y"
         values.append(raw: [UInt8(type.utf8.count)] + Array(type.utf8) + [0])
         var rest = type[...]
@@ -95,7 +94,7 @@ enum AnyValue {
         let sizes: [Character: Int] = [
             "y": 1, "g": 1, "v": 1, "n": 2, "q": 2, "x": 8, "t": 8, "d": 8, "(": 8, "{": 8,
         ]
-        // What an element takes from the signature, it takes for all.
+        // Every element has the type that the first element takes from the signature.
         var rest = element
         var unused = RawValues()
         append(&rest, to: &unused, &random, depth: 40)

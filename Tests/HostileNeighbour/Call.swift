@@ -6,12 +6,12 @@ struct Call {
     let interface: String
     let member: String
     private(set) var signature: String
-    /// What the first arguments are.
+    /// The first text arguments.
     private let texts: ArraySlice<String>
-    /// The arguments, as D-Bus lays them out.
+    /// The encoded arguments.
     private(set) var body: [UInt8] = []
 
-    /// `PATH INTERFACE MEMBER [SIGNATURE [TEXT]...]`.
+    /// Parses `PATH INTERFACE MEMBER [SIGNATURE [TEXT]...]`.
     init?(_ line: String) {
         let words = line.split(separator: " ").map(String.init)
         guard words.count >= 3 else { return nil }
@@ -36,9 +36,10 @@ struct Call {
         }
     }
 
-    /// The same call with any arguments, and on the context that was given, if it is on one.
+    /// Returns the call with random arguments; a call on a context uses the caller's own context.
     ///
-    /// They are mostly of its types, sometimes of others, or none that a bus would pass on.
+    /// The arguments mostly have the right types, sometimes others, or encodings that no bus passes
+    /// on.
     func anyhow(_ random: inout Source) -> Call {
         var call = self
         if path.hasPrefix(Given.contexts) { call.path = random.given.context }
@@ -54,7 +55,7 @@ struct Call {
         return call
     }
 
-    /// The same call with such dictionaries.
+    /// Returns the call with this dictionary in place of empty dictionaries.
     func with(_ dictionary: WideDictionary) -> Call {
         var call = self
         call.body = body(dictionary)
@@ -62,22 +63,22 @@ struct Call {
     }
 }
 
-/// A dictionary of names that are the same to their ends but one.
+/// A dictionary with keys that differ only at their ends.
 struct WideDictionary {
     var entries = 0
     var bytesOfName = 0
-    /// What the names consist of.
+    /// The text that the keys consist of.
     var letter = "e"
 
-    /// The largest that a call may have, and two that are larger; for three calls at once.
+    /// The largest dictionary that a call may have, and two larger dictionaries.
     static let all = [
         WideDictionary(entries: 1024, bytesOfName: 256),
         WideDictionary(entries: 1025, bytesOfName: 257),
-        // Such letters take long to be compared.
+        // Letters with combining marks are slow to compare.
         WideDictionary(entries: 1024, bytesOfName: 600, letter: "e\u{301}"),
     ]
 
-    /// The entries, as D-Bus lays them out.
+    /// The encoded entries.
     fileprivate var bytes: [UInt8] {
         var values = RawValues()
         for number in 0..<entries {
@@ -95,7 +96,7 @@ struct WideDictionary {
 }
 
 extension RawValues {
-    /// A value of the first complete type, which is taken from the signature.
+    /// Appends a value of the first complete type, and removes the type from the signature.
     fileprivate mutating func appendSample(
         _ signature: inout Substring,
         _ dictionary: WideDictionary
@@ -112,7 +113,7 @@ extension RawValues {
             append(raw: [1, UInt8(ascii: "u"), 0])
             append(UInt32(1))
         case "a":
-            // An empty one, unless it is of names and values; the elements of a dictionary and of
+            // An empty array, unless it is a dictionary of variants. Elements of dictionaries and
             // structures are aligned to 8.
             let elements = signature.hasPrefix("{sv}") ? dictionary.bytes : []
             append(UInt32(elements.count))
@@ -123,7 +124,7 @@ extension RawValues {
         }
     }
 
-    /// Takes one complete type from the signature.
+    /// Removes one complete type from the signature.
     private static func skip(_ signature: inout Substring) {
         var depth = 0
         repeat {

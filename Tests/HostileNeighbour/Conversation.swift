@@ -1,24 +1,26 @@
 import TestSupport
 
-/// What the service has given a connection: nobody else has it, or only others of its user.
+/// The objects that the service gave a connection.
+///
+/// Other users cannot know them.
 struct Given {
     static let root = "/org/localauth/Authentication1"
     static let contexts = root + "/context/"
     private static let nothing = String(repeating: "0", count: 32)
 
-    /// The object of its last context.
+    /// The object of the last context.
     fileprivate(set) var context = contexts + nothing
-    /// The last prompt that it was to show.
+    /// The last prompt that the connection had to show.
     fileprivate(set) var prompt = nothing
-    /// Its last two items.
+    /// The last two items.
     fileprivate(set) var items = [nothing, nothing]
 
-    /// As many as ever, so that a seed has the same calls whatever was given.
+    /// Always equally many, so that a seed makes equal calls whatever the service gave.
     var texts: [String] { items + [context, prompt] }
     /// Whether there are two items and a context.
     var isComplete: Bool { !(items + [context]).contains { $0.hasSuffix(Self.nothing) } }
 
-    /// Takes what the first string of an answer is.
+    /// Records the first string of an answer.
     fileprivate mutating func take(_ text: String) {
         if text.hasPrefix(Self.contexts) {
             context = text
@@ -28,18 +30,18 @@ struct Given {
     }
 }
 
-/// A connection that has a context, an item, a key and a prompt of its own, and reads all answers.
+/// A connection with a context, an item, a key and a prompt of its own that reads all answers.
 final class Conversation {
     let client: RawClient
     private(set) var given: Given
-    /// Whether the bus has ended it.
+    /// Whether the connection has ended.
     private(set) var isOver = false
     private var unread: [UInt8] = []
-    /// The number of the last message; the first one is Hello.
+    /// The serial of the last message; Hello has serial 1.
     private var last: UInt32 = 1
-    /// What is awaited before other calls are made, by the numbers of the calls.
+    /// Serials of calls whose answers must come before other calls are made.
     private var awaited: Set<UInt32> = [1]
-    /// The objects of the other calls that are not answered yet.
+    /// The objects of other unanswered calls, by serial.
     private var waiting: [UInt32: String] = [:]
     private var lastCall = ContinuousClock.now
 
@@ -49,12 +51,12 @@ final class Conversation {
         "org.freedesktop.DBus.Error.UnknownObject", "org.localauth.Error.InvalidContext",
     ]
 
-    /// Connects, and asks for all of it.
+    /// Connects, and asks for a context, an item, a key and a prompt.
     ///
     /// - Parameters:
-    ///   - address: of the bus.
-    ///   - name: of the item and the key; there may be some of that name.
-    ///   - earlier: What an earlier connection of the user was given: its items are still there.
+    ///   - address: The address of the bus.
+    ///   - name: The name of the item and the key; the name may exist already.
+    ///   - earlier: Objects of an earlier connection of the user. Its items still exist.
     init?(_ address: String, _ name: String, after earlier: Given) {
         guard let client = try? RawClient(address, isPatient: false) else { return nil }
         self.client = client
@@ -66,7 +68,7 @@ final class Conversation {
         path.append("/agent")
         path.append(UInt32(0))
         path.pad(8)
-        // A policy that the passcode is enough for, so that there is a prompt.
+        // A policy for which the password is enough, so that a prompt appears.
         var evaluation = RawValues()
         evaluation.append(UInt32(2))
         evaluation.append("open the vault")
@@ -77,7 +79,7 @@ final class Conversation {
         ask("CreateKey", "a{sv}a{sv}a{sv}", Self.following(key, isSecret: false))
         ask("RegisterAgent", "oa{sv}", path)
         ask("Evaluate", "usa{sv}", evaluation)
-        // The prompt is nobody's to wait for.
+        // No call waits for the prompt.
         awaited.remove(last)
     }
 
@@ -103,7 +105,7 @@ final class Conversation {
         if offer != .taken { isOver = true }
     }
 
-    /// A dictionary of texts, and of the bytes that a key goes by.
+    /// Encodes a dictionary of texts, and of the tag of a key.
     private static func attributes(
         _ attributes: [String: String],
         tag: String? = nil
@@ -126,7 +128,7 @@ final class Conversation {
         return values
     }
 
-    /// The same, its secret if there is one, and two empty dictionaries.
+    /// Appends a secret, if there is one, and two empty dictionaries.
     private static func following(_ attributes: RawValues, isSecret: Bool) -> RawValues {
         var values = attributes
         if isSecret { values.array(aligned: 1) { $0.append(raw: Array("secret".utf8)) } }
@@ -137,21 +139,24 @@ final class Conversation {
         return values
     }
 
-    /// As many calls wait at a time: more would be refused for a limit, unread.
+    /// The most waiting calls.
+    ///
+    /// The service would refuse more without reading them.
     private static let most = 16
 
-    /// Whether all that was asked for first is answered, and another call may be made.
+    /// Whether the first calls are answered, and another call may be made.
     var hasRoom: Bool { awaited.isEmpty && waiting.count < Self.most && !isOver }
 
-    /// Another call was made, on an object.
+    /// Records a call on an object.
     func hasCalled(_ object: String) {
         last += 1
         waiting[last] = object
         lastCall = .now
     }
 
-    /// Reads what has come: how each call has ended but what was asked for, by the name of an
-    /// error, or `answered`.
+    /// Reads all messages that have arrived.
+    ///
+    /// Returns how each of the random calls has ended: an error name, or `answered`.
     func hear() -> [String] {
         var some = client.takeSome()
         while let bytes = some, !bytes.isEmpty {
@@ -170,32 +175,33 @@ final class Conversation {
             awaited.remove(message.answered)
             guard let object = waiting.removeValue(forKey: message.answered) else { continue }
             ends.append(message.error ?? "answered")
-            // It has been released, or has ended.
+            // The context was released or has ended, so get another.
             let isGone = Self.gone.contains(message.error ?? "")
             if isGone, object == given.context, awaited.isEmpty { askForContext() }
         }
         unread = Array(rest)
-        // It waits for prompts that nobody will answer.
+        // The waiting calls need prompts that are never answered, so leave.
         if waiting.count >= Self.most, lastCall.duration(to: .now) > .seconds(2) { isOver = true }
         return ends
     }
 
-    /// Has it end.
     func leave() { isOver = true }
 }
 
-/// What is to be known of a message that a bus has passed on: it is sound.
+/// The needed parts of a message.
+///
+/// The bus has checked the message.
 private struct Message {
-    /// 1: a call, 2: an answer, 3: an error.
+    /// 1 for a call, 2 for an answer, 3 for an error.
     let kind: UInt8
     private(set) var member: String?
     private(set) var error: String?
-    /// The number of the call that this answers.
+    /// The serial of the call that this message answers.
     private(set) var answered: UInt32 = 0
-    /// The first of its values, if that is a text.
+    /// The first value, if it is a text.
     private(set) var text: String?
 
-    /// Takes a message from what has come, once all of it has.
+    /// Removes a message from the received bytes, once all of it has arrived.
     init?(_ bytes: inout ArraySlice<UInt8>) {
         let all = bytes
         func number(_ place: Int) -> Int {

@@ -3,33 +3,33 @@ import TestSupport
 
 /// A program that misbehaves on a bus, until it is killed.
 ///
-/// `HostileNeighbour SOCKET USER ATTACK`; the calls to make stand on its standard input, one a
-/// line, up to an empty one: `PATH INTERFACE MEMBER [SIGNATURE [TEXT]...]`. It says `attacks` once
-/// it has made each of them.
+/// The arguments are `HostileNeighbour SOCKET USER ATTACK`. Standard input lists the calls to make,
+/// up to an empty line: `PATH INTERFACE MEMBER [SIGNATURE [TEXT]...]`. The program prints `attacks`
+/// once it has made each call.
 @main
 enum HostileNeighbour {
     enum Attack: String {
-        /// More calls than can be answered, from several connections that read.
+        /// Makes more calls than can be answered, from several connections that read.
         case flood
-        /// The same, but that no call wants an answer, so that the bus counts none of them.
+        /// As `flood`, but without replies, so that the bus counts no call.
         case unanswered
-        /// Each call carries sixteen descriptors, so that the bus refuses it.
+        /// Adds sixteen descriptors to each call, so that the bus refuses the call.
         case descriptors
-        /// Signals that name the service as their receiver.
+        /// Sends signals to the service.
         case signals
         /// Calls from connections that never read an answer.
         case unread
-        /// Connections that call and leave, over and over.
+        /// Connects, calls and leaves, over and over.
         case dying
-        /// The same, but that they leave once the service has begun with their calls.
+        /// As `dying`, but leaves once the service has begun with the calls.
         case leaving
-        /// The same, and the dictionaries are as large as a call may have them, or larger.
+        /// As `leaving`, with dictionaries at or above the limit of a call.
         case dictionaries
-        /// Many connections at once, each with a large call before anybody knows whose it is.
+        /// Opens many connections at once, each with a large call before the bus identifies it.
         case strangers
-        /// Calls with any arguments, as a seed has them, on what the service gave the caller.
+        /// Makes calls with random arguments, on objects that the service gave the caller.
         case random
-        /// Agents that leave as soon as they are to show a prompt.
+        /// Registers agents that leave as soon as they must show a prompt.
         case agents
     }
 
@@ -50,7 +50,7 @@ enum HostileNeighbour {
             calls.append(call)
         }
         let uid = user.pointee.pw_uid
-        // Its own uid by then: the bus asks the kernel.
+        // The bus asks the kernel for the uid, so change it before connecting.
         guard uid == getuid() || (setgroups(0, nil) == 0 && setuid(uid) == 0) else {
             say("can't become \(uid)")
             exit(1)
@@ -70,15 +70,15 @@ enum HostileNeighbour {
         }
     }
 
-    /// As many connections as one neighbour has at a time.
+    /// The number of connections of a neighbour.
     private static let connections = 4
 
-    /// Says `attacks` once a visit has gone as it should so often.
+    /// Says `attacks` after as many successful visits as a neighbour has connections.
     private static func repeatedly(_ visit: () -> Bool) {
         var visits = 0
         while true {
             guard visit() else {
-                // Whoever is shut out tries again soon.
+                // After a refusal, try again soon.
                 poll(nil, 0, 10)
                 continue
             }
@@ -87,7 +87,7 @@ enum HostileNeighbour {
         }
     }
 
-    /// What random calls go by: `LOCALAUTH_SEED`, else another one each time.
+    /// The seed of random calls: `LOCALAUTH_SEED`, or a random number.
     private static let seed =
         getenv("LOCALAUTH_SEED").flatMap { UInt64(String(cString: $0)) }
         ?? UInt64.random(in: 0...UInt64.max)
@@ -97,7 +97,7 @@ enum HostileNeighbour {
         let all = AnyCalls(calls, on: address, seed: seed)
         while true {
             let isStuck = all.turn(connections) { say("attacks") }
-            // Answers are awaited, or room.
+            // Wait for answers or for room.
             if isStuck { poll(nil, 0, 10) }
         }
     }
@@ -126,7 +126,7 @@ enum HostileNeighbour {
                 say("attacks")
                 made = .min
             }
-            // Whoever is held up, or shut out, tries again soon.
+            // After a full socket or a refusal, try again soon.
             if isStuck { poll(nil, 0, 10) }
         }
     }
@@ -153,7 +153,7 @@ enum HostileNeighbour {
 
     private static func say(_ line: String) { write(line, to: 1) }
 
-    /// Beside what others read.
+    /// Prints to standard error, apart from the output that tests read.
     static func complain(_ line: String) { write(line, to: 2) }
 
     private static func write(_ line: String, to descriptor: Int32) {

@@ -1,20 +1,21 @@
 import Glibc
 import TestSupport
 
-/// Connections that come, do one thing, and leave: in bad faith.
+/// Connections that come, attack once, and leave.
 ///
-/// Each visit says whether it went as it should.
+/// Each visit returns whether it went as planned.
 enum Visitor {
     private static let service = "org.localauth.Authentication1"
     private static let root = "/org/localauth/Authentication1"
-    /// As many connections as come at once.
+    /// The number of connections that come at once.
     private static let crowd = 40
 
     /// Makes calls, and leaves when the service has begun with them and answered none.
     static func leaveCalls(_ calls: [Call], on address: String) -> Bool {
         guard let visitor = try? RawClient(address) else { return false }
         do throws(TestFailure) {
-            // From the answer on it is known whose the connection is, and large calls have room.
+            // After this answer the service has identified the connection, and large calls have
+            // room.
             try ask(visitor)
             for call in calls {
                 try visitor.send(
@@ -26,7 +27,7 @@ enum Visitor {
                     body: call.body
                 )
             }
-            // Served after them, and answered at once.
+            // The service handles this call after the others, and answers it at once.
             try ask(visitor)
             return true
         } catch {
@@ -34,13 +35,13 @@ enum Visitor {
         }
     }
 
-    /// Calls what there isn't, and reads until that is answered.
+    /// Calls a missing method, and reads until the answer.
     private static func ask(_ visitor: RawClient) throws(TestFailure) {
         try visitor.send(to: service, path: root, interface: service, member: "None")
         _ = try visitor.receive(until: "Error.Unknown")
     }
 
-    /// A crowd, each of whom begins with a call of 128 KiB.
+    /// Connects a crowd that begins with calls of 128 KiB.
     static func sendFirstCalls(_ calls: [Call], on address: String) -> Bool {
         let visitors = (0..<crowd).compactMap { _ in try? RawClient(address, isPatient: false) }
         var large = RawValues()
@@ -57,7 +58,7 @@ enum Visitor {
                 body: large.bytes
             )
         }
-        // This one is taken when there is nothing left of the first.
+        // A ping is taken once the first call has left the socket.
         var busy = visitors
         while !busy.isEmpty {
             busy.removeAll { visitor in
@@ -75,13 +76,13 @@ enum Visitor {
         return visitors.count == crowd
     }
 
-    /// Becomes its user's agent, asks for that user, and leaves when the prompt is to be shown.
+    /// Registers as an agent, calls Evaluate, and leaves when the prompt must be shown.
     static func leavePrompt(on address: String) -> Bool {
         guard let visitor = try? RawClient(address),
             let registration = Call("\(root) \(service) RegisterAgent oa{sv}")
         else { return false }
         var arguments = RawValues()
-        // A policy that the passcode is enough for.
+        // A policy for which the password is enough.
         arguments.append(UInt32(2))
         arguments.append("open the vault")
         arguments.append(UInt32(0))
@@ -95,7 +96,7 @@ enum Visitor {
                 signature: registration.signature,
                 body: registration.body
             )
-            // Its session.
+            // The reply to RegisterAgent names the session.
             _ = try visitor.receive(until: "uid:")
             try visitor.send(
                 to: service,

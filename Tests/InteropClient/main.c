@@ -14,7 +14,7 @@ static DBusMessage *new_call(const char *object, const char *interface, const ch
     return call;
 }
 
-/// Sends the call; the reply, or NULL with the error set.
+/// Sends the call; returns the reply, or NULL with the error set.
 static DBusMessage *send_call(DBusConnection *bus, DBusMessage *call, DBusError *error) {
     DBusMessage *reply = dbus_connection_send_with_reply_and_block(bus, call, 10000, error);
     dbus_message_unref(call);

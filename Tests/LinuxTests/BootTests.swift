@@ -4,7 +4,7 @@ import Linux
 import Testing
 
 struct BootTests {
-    @Test("L10: the boot has one id, and its clock is the kernel's since then, which nobody sets")
+    @Test("L10: a boot has one id, and its clock is the kernel's, which cannot be set")
     func boot() throws {
         let id = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         #expect(Boot.id()?.count == 36)

@@ -3,7 +3,6 @@ import Linux
 import TestSupport
 import Testing
 
-/// What tells that a file has changed.
 struct FileStampTests {
     private static func status(of path: String) throws -> stat {
         var status = stat()
@@ -11,7 +10,7 @@ struct FileStampTests {
         return status
     }
 
-    @Test("A file that was written has changed, also when its size and its time are as before")
+    @Test("A written file has another stamp, even with equal size and time")
     func putBack() throws {
         let folder = try TemporaryFolder()
         let (file, other) = (folder.path + "/file", folder.path + "/other")

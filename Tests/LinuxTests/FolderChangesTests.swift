@@ -3,7 +3,7 @@ import Glibc
 import Linux
 import Testing
 
-/// What is told of folders.
+/// Reports of changes in folders.
 final class FolderChangesTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "localauth-linux-\(UUID().uuidString)").path
@@ -19,7 +19,7 @@ final class FolderChangesTests {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test("A device that was only opened has not changed; one that comes, goes or is given has")
+    @Test("An opened device is not reported; an added, removed or changed device is")
     func devices() throws {
         let file = folder + "/device"
         try "".write(toFile: file, atomically: false, encoding: .utf8)
@@ -46,7 +46,7 @@ final class FolderChangesTests {
         #expect(tells())
         #expect(rename(elsewhere + "/device", file) == 0)
         #expect(tells())
-        // Of other folders it is told that something was written.
+        // In other folders, writes are reported too.
         changes.add(folder)
         _ = try #require(OwnedDescriptor.open(file, O_RDWR))
         #expect(tells())

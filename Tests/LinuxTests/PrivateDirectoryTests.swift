@@ -20,7 +20,7 @@ final class PrivateDirectoryTests {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test("A file is private whatever the umask is, and replaced as a whole")
+    @Test("A file is private whatever the umask, and replaced as a whole")
     func replace() throws {
         #expect(try mode(path) == 0o700)
         #expect(try directory.content(of: "file", limit: 3) == nil)
@@ -32,7 +32,7 @@ final class PrivateDirectoryTests {
         #expect(try directory.names().filter { !$0.hasPrefix(".") } == ["file"])
     }
 
-    @Test("What an interrupted replacement left is in nobody's way")
+    @Test("Leftovers of an interrupted replacement do no harm")
     func interrupted() throws {
         for round in 1...2 as ClosedRange<UInt8> {
             let left = ["file.new", "file.old"].map { directory.file($0) }
@@ -43,7 +43,7 @@ final class PrivateDirectoryTests {
         }
     }
 
-    @Test("A file that is too long, open to others or no file is refused")
+    @Test("A file that is too long, open to others or not regular is refused")
     func refused() throws {
         let file = directory.file("file")
         try directory.replace("file", with: [1, 2])
@@ -67,14 +67,14 @@ final class PrivateDirectoryTests {
     @Test("A file is removed once")
     func remove() throws {
         try directory.replace("file", with: [])
-        // As it was before interrupted replacements, and as it was to be.
+        // Leftovers of interrupted replacements.
         for left in ["file.old", "file.new"] { try PrivateFile.make(directory.file(left), [9]) }
         #expect(try directory.remove("file"))
         #expect(try directory.names().filter { !$0.hasPrefix(".") }.isEmpty)
         #expect(try !directory.remove("file"))
     }
 
-    @Test("One process at a time has a directory, until it lets go")
+    @Test("One process at a time may lock a directory")
     func lock() throws {
         do {
             let lock = try directory.lock()

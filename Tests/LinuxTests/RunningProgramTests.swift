@@ -3,7 +3,7 @@ import Linux
 import TestSupport
 import Testing
 
-/// Which program a process runs, and what the menus say of it.
+/// The program of a process, and its desktop file.
 @Suite(.timeLimit(.minutes(10))) struct RunningProgramTests {
     private let folder: TemporaryFolder
 
@@ -14,14 +14,14 @@ import Testing
         try TemporaryFolder.write("\(folder.path)/\(name).desktop", text.utf8)
     }
 
-    /// What is found for a program of the system while it runs.
+    /// Returns the desktop file for a running program of the system.
     private func file(of words: [String], _ languages: [String] = ["en"]) throws -> DesktopFile? {
         let process = try ChildProcess(words)
         return RunningProgram(pid: process.pid)?
             .desktopFile(in: folder.path, languages: languages)
     }
 
-    @Test("L33: A program whose file was replaced keeps its path, and is proven no more")
+    @Test("L33: a program with a replaced file keeps its path, and is not proven")
     func replaced() throws {
         let path = folder.path + "/program"
         try TemporaryFolder.write(path, TemporaryFolder.read("/usr/bin/sleep"))
@@ -34,7 +34,7 @@ import Testing
         #expect(RunningProgram(pid: process.pid) == nil)
     }
 
-    @Test("Who started a process is told whatever the process calls itself")
+    @Test("The parent of a process is found whatever the process calls itself")
     func parent() throws {
         let path = folder.path + "/) S 1234 0"
         try TemporaryFolder.write(path, TemporaryFolder.read("/usr/bin/sleep"))
@@ -46,7 +46,7 @@ import Testing
         withExtendedLifetime(process) {}
     }
 
-    @Test("A program is known by the desktop file of its name, else by one that starts it")
+    @Test("A program has the desktop file of its name, else a file that starts it")
     func starter() throws {
         #expect(try file(of: ["/usr/bin/sleep", "60"]) == nil)
         try install("org.example.Rest.Long", "Name=Long", "Exec=sleep --long")
@@ -58,7 +58,7 @@ import Testing
         #expect(try file(of: ["/usr/bin/sleep", "60"])?.name == "Sleep")
     }
 
-    @Test("What starts a program to start something else says nothing of the program")
+    @Test("A desktop file that starts another program through this program is ignored")
     func means() throws {
         try install("other", "Name=Other", "Exec=sleep other-program")
         #expect(try file(of: ["/usr/bin/sleep", "60"]) == nil)
@@ -68,7 +68,7 @@ import Testing
         #expect(try file(of: ["/usr/bin/python3", "-c", script]) == nil)
     }
 
-    @Test("A program of a user's own has no desktop file, whatever it is called")
+    @Test("A user's own program has no desktop file, whatever its name")
     func ownProgram() throws {
         let path = folder.path + "/sleep"
         try TemporaryFolder.write(path, TemporaryFolder.read("/usr/bin/sleep"))

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 struct SerialThreadTests {
-    @Test("What is given to a thread runs on it alone, in order, before it has ended")
+    @Test("Work runs on its thread alone, in order, before the thread ends")
     func order() throws {
         let thread = try SerialThread(named: "test")
         let runs = Mutex<[(number: Int, thread: pthread_t)]>([])
@@ -22,7 +22,7 @@ struct SerialThreadTests {
         }
     }
 
-    @Test("A thread frees what it was given, and signals don't reach it")
+    @Test("A thread frees its work, and receives no signals")
     func ends() throws {
         final class Given: Sendable {
             let isBlocked = Mutex(false)
@@ -45,7 +45,7 @@ struct SerialThreadTests {
         #expect(left == nil)
     }
 
-    @Test("A thread that closes itself doesn't wait for its own end")
+    @Test("A thread that closes itself does not wait for its own end")
     func closesItself() throws {
         let thread = try SerialThread(named: "test")
         let isClosed = try EventDescriptor(isBlocking: true)

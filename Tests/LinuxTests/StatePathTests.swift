@@ -2,11 +2,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Where a program that is not root's looks for its state.
+/// The folder in which a program without root looks for its state.
 struct StatePathTests {
     private static let nowhere = "/nowhere"
 
-    /// What `localauthctl` says of a state directory that isn't there.
+    /// Returns the complaint of `localauthctl` about a missing state directory.
     private static func said(_ environment: [String: String]) throws -> String {
         let somebody = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
         let words = [
@@ -19,7 +19,7 @@ struct StatePathTests {
         return ended.errors
     }
 
-    @Test("The state is where the user says, else in the home, and only a whole path counts")
+    @Test("State is in the environment's folder, else in the home; relative paths are ignored")
     func folders() throws {
         let home = Self.nowhere + "/.local/state/localauth"
         for (value, folder) in [("/else", "/else/localauth"), ("else", home), ("", home)] {

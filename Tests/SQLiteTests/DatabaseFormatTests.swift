@@ -3,7 +3,7 @@ import Linux
 import SQLite
 import Testing
 
-/// How a database is opened, in a directory of its own, which is removed with the suite.
+/// Opens a database in a directory of its own, which is removed with the suite.
 final class DatabaseFormatTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "localauth-sqlite-\(UUID().uuidString)").path
@@ -12,7 +12,7 @@ final class DatabaseFormatTests {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test("While a database is open it is ours alone, and its schema runs no unsafe function")
+    @Test("An open database is locked exclusively, and its schema runs no unsafe function")
     func modes() throws {
         let directory = try PrivateDirectory(folder)
         let format = DatabaseFormat(
@@ -20,7 +20,7 @@ final class DatabaseFormatTests {
             version: 1,
             tables: ["CREATE TABLE t (x INTEGER) STRICT"]
         )
-        // New, and as it was left.
+        // A new database, then an existing database.
         for _ in 1...2 {
             let database = try format.open(
                 in: DatabaseFolder(directory, database: "test.sqlite", key: "test.key"),
@@ -35,7 +35,7 @@ final class DatabaseFormatTests {
             #expect(mode == "exclusive")
             #expect(try database.integer("PRAGMA trusted_schema") == 0)
             try database.run("INSERT INTO t VALUES (1)")
-            // Nobody else finds its way into the log.
+            // Without shared memory, no other process can use the log.
             let files = try directory.names()
             #expect(files.contains("test.sqlite-wal") && !files.contains("test.sqlite-shm"))
         }

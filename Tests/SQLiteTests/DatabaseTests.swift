@@ -20,7 +20,7 @@ final class DatabaseTests {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    @Test("A transaction that meets a full disk is undone and says full; later ones work")
+    @Test("A transaction on a full disk is undone and reports full; later transactions work")
     func full() throws {
         try database.run("CREATE TABLE t (x TEXT) STRICT")
         try database.run("PRAGMA max_page_count = 4")
@@ -43,12 +43,12 @@ final class DatabaseTests {
         #expect(try database.integer("SELECT count(*) FROM t") == 1)
     }
 
-    @Test("A statement that runs again finds what is there now, also within itself")
+    @Test("A repeated statement finds current rows, even within itself")
     func again() throws {
         try database.run("CREATE TABLE t (x INTEGER UNIQUE) STRICT")
         let insert = "INSERT INTO t VALUES (?)"
         for number in 1...3 as ClosedRange<Int64> { try database.run(insert, [.integer(number)]) }
-        // What was bound before is bound no more.
+        // A second run keeps no bindings.
         try database.run(insert)
         #expect(try database.integer("SELECT count(*) FROM t WHERE x IS NULL") == 1)
         #expect(throws: SystemError.self) { try database.run(insert, [.integer(3)]) }
@@ -62,7 +62,7 @@ final class DatabaseTests {
             }
         }
         #expect(pairs == [[3, 4]])
-        // Nothing that ran keeps the tables from being changed.
+        // Finished statements do not lock the tables.
         try database.run("ALTER TABLE t RENAME COLUMN x TO y")
         #expect(throws: SystemError.self) { try database.run(larger, [.integer(0)]) }
         try database.run("DROP TABLE t")
@@ -75,7 +75,7 @@ final class DatabaseTests {
         #expect(found == [7])
     }
 
-    @Test("A transaction whose body fails is undone; later ones work")
+    @Test("A failed transaction is undone; later transactions work")
     func undone() throws {
         try database.run("CREATE TABLE t (x TEXT UNIQUE) STRICT")
         #expect(throws: SystemError.self) {
@@ -91,13 +91,13 @@ final class DatabaseTests {
         #expect(try database.integer("SELECT count(*) FROM t") == 1)
     }
 
-    @Test("A value of another type than expected is damage, and values keep every byte")
+    @Test("A value of an unexpected type is damage, and values keep every byte")
     func types() throws {
         try database.run(
             "SELECT ?, ?, ?, ?, ?",
             [.integer(.min), .text("a\0b"), .blob([0, 255]), .null, .blob([])]
         ) { row throws(SystemError) in
-            // The row can't be copied, so it can't go into an expectation.
+            // The row cannot be copied, so it cannot go into an expectation.
             let number = try row.integer(0)
             let text = try row.text(1)
             let (bytes, nothing) = try (row.blob(2), row.blob(4))
@@ -118,7 +118,7 @@ final class DatabaseTests {
         }
     }
 
-    @Test("SQL that fails says why")
+    @Test("Failed SQL reports its cause")
     func failure() throws {
         let error = #expect(throws: SystemError.self) { try database.run("SELECT * FROM absent") }
         #expect(error?.message == "The database failed: no such table: absent.")

@@ -1,13 +1,13 @@
 // Makes the dlib calls of a Howdy attempt in C++: a yardstick, not Howdy.
 //
-// Howdy is Python. It starts an interpreter, imports dlib and OpenCV, equalizes the light (CLAHE), and opens the
-// camera. This program leaves all of that out. It loads three models for each attempt and shrinks the frame to a height
-// of 320. Then it runs the HOG detector with one pyramid step up, 5 landmarks and the ResNet, and requires one frame
+// Howdy, a Python program, starts an interpreter, imports dlib and OpenCV, equalizes the light (CLAHE), and opens the
+// camera. This program leaves all of that out. For each attempt, three models are loaded, and the frame is shrunk to
+// a height of 320. The HOG detector with one pyramid step up, 5 landmarks and the ResNet follow. A match is a frame
 // below the distance 0.35.
 //
 //   howdy-like MODELS ENROLLED.jpeg CLIP.mjpeg
 //
-// It prints milliseconds to load, median and 95th percentile of a frame, and milliseconds to the match.
+// Prints milliseconds to load, median and 95th percentile of a frame, and milliseconds to the match.
 
 #ifndef LOCALAUTH_FACE
 

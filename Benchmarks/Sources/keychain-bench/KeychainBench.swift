@@ -176,7 +176,7 @@ final class KeychainBench {
         Report.say("|---|---|---|---|")
     }
 
-    /// What each side's figures include.
+    /// The work that each side's figures include.
     ///
     /// The syncs were observed with strace.
     private nonisolated static let conditions = """

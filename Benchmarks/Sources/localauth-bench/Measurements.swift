@@ -141,8 +141,8 @@ extension Bench {
 
     /// Memory of 10,000 contexts of 64 connections, and the rest after they are gone.
     ///
-    /// Only memory that the daemon wrote counts. Its share of code pages belongs to no context, and
-    /// depends on other programs of the machine.
+    /// Only memory that the daemon wrote counts. The daemon's share of code pages belongs to no
+    /// context, and depends on other programs of the machine.
     func contextRows() throws -> [Row] {
         let (connections, each) = (64, 157)
         let bus = try self.bus()

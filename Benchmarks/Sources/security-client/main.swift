@@ -3,16 +3,16 @@ import LocalAuthentication
 import Security
 
 // Uses the keychain as an app does, by SecItem. The program takes commands from standard input,
-// like libsecret-client. It answers each with a line of the nanoseconds of every operation. It uses
-// the system bus of DBUS_SYSTEM_BUS_ADDRESS.
+// like libsecret-client, and answers each with a line of the nanoseconds of every operation. The
+// system bus is DBUS_SYSTEM_BUS_ADDRESS.
 //
 //   add, read, delete SIZE FIRST COUNT   items without an access control
 //   search SIZE FIRST COUNT              their attributes alone
 //   key 0 0                              makes a key that the service keeps
 //   sign 0 FIRST COUNT                   signs with it
 //   guard SIZE FIRST COUNT               adds items that biometry releases
-//   unlock SIZE NUMBER                   reads one on a new context
-//   warm SIZE NUMBER                     reads one on a context that was evaluated before
+//   unlock SIZE NUMBER                   reads an item on a new context
+//   warm SIZE NUMBER                     reads an item on a context that was evaluated before
 
 /// The cause of the program's end.
 struct Refusal: Error {
