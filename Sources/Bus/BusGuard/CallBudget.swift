@@ -63,7 +63,7 @@ package final class CallBudget {
         return try await body()
     }
 
-    /// Takes a place if one is free.
+    /// Takes a place, and returns false if none is free.
     ///
     /// The caller must give it back with `end`.
     package func begin(_ lane: CallLane, for user: UInt32) -> Bool {

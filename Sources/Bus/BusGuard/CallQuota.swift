@@ -6,7 +6,7 @@ package import DBus
 /// it. A call counts until its work has ended, even if its caller has left.
 @BusActor
 package final class CallQuota {
-    /// The cost of a method until it is answered.
+    /// The source of a method's answer, which decides the bound on its calls.
     package enum Kind: Sendable, Hashable {
         /// The method is answered at once, in the turn of the loop in which the call arrives.
         case immediate

@@ -112,7 +112,7 @@ extension NeighbourGuard: CallGuard {
 
     /// Returns whether a report goes before all waiting calls.
     ///
-    /// Only so many reports may in a row.
+    /// The number of reports in a row is limited.
     private func goesFirst(_ call: Message, of caller: Caller) -> Bool {
         guard !caller.first.isEmpty, firstInRow < CallBudget.busLimit,
             let interface = call.interface, let member = call.member,

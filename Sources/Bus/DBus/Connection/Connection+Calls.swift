@@ -11,7 +11,7 @@ extension Connection {
 
     /// Sends a call.
     ///
-    /// The default timeout is 25 seconds. A sensitive call and its reply carry secrets, and are
+    /// The default timeout is ``callTimeout``. A sensitive call and its reply carry secrets, and are
     /// erased from memory after use.
     ///
     /// - Throws: `InvalidArgs` for a name or value that cannot be sent, `LimitsExceeded`,

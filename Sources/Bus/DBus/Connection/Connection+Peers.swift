@@ -103,7 +103,9 @@ extension Connection {
         askWhoIs(name)
     }
 
-    /// Asks again without an answer: a bus drops its answers to a receiver with a full queue.
+    /// Asks the bus for a peer's credentials.
+    ///
+    /// A bus drops its own answers to a receiver with a full queue, so the query is repeated.
     private func askWhoIs(_ name: String, again: Int = 10) {
         let asked: PendingCall
         do throws(DBusError) {

@@ -9,7 +9,7 @@ package import Linux
 package enum DescriptorCall {
     /// Calls a method with string arguments, and returns its reply's descriptor, or nil.
     ///
-    /// Blocks for at most `timeout`, so it must not run on the loop's thread.
+    /// Blocks for up to about `timeout`, so it must not run on the loop's thread.
     package static func call(
         _ destination: String,
         _ path: ObjectPath,

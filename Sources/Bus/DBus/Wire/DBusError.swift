@@ -17,7 +17,7 @@ public struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public let name: Name
-    /// One sentence for people.
+    /// A sentence for people.
     public let message: String
 
     public init(_ name: Name, _ message: String) {
