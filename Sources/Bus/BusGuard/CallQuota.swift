@@ -60,7 +60,7 @@ package final class CallQuota {
     ///   - table: The kind of each method.
     ///   - limits: The bounds on calls.
     ///   - bytesPerUser: The most bytes held for all connections of a user.
-    ///   - bytesOfAll: Beyond this many bytes for all users, each user may have only an equal share.
+    ///   - bytesOfAll: Beyond this many bytes for all users, each may have only an equal share.
     ///     Twice this value is the hard limit.
     package init(
         table: Table,
