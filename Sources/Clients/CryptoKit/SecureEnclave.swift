@@ -1,42 +1,40 @@
-// Apple's CryptoKit is swift-crypto here, and the Secure Enclave the keychain of the service.
+// CryptoKit re-exports swift-crypto, and maps the Secure Enclave to keys of the service.
 @_exported public import Crypto
 public import Foundation
 public import LocalAuthentication
 public import Security
 
-/// Keys on P-256 that the service makes and keeps.
+/// P-256 keys that the service generates and stores.
 ///
-/// Apple's keys are encrypted blobs that the app keeps; these are items of the program's access
-/// group, of class `kSecClassKey` with the tag ``tag``, and last until they are deleted there.
+/// Apple's keys are encrypted blobs that the app stores. Here each key is a keychain item in the
+/// program's access group, of class `kSecClassKey` with the tag ``tag``. The item exists until it
+/// is deleted.
 public enum SecureEnclave {
-    /// The application tag of these keys, by which `SecItemDelete` finds them.
+    /// The application tag of these keys, for `SecItemDelete`.
     public static let tag = Data("org.localauth.CryptoKit".utf8)
 
-    /// Whether there is a service that keeps keys.
+    /// Whether the service is available.
     public static var isAvailable: Bool {
         let none: [CFString: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationTag: Data()]
         return SecItemCopyMatching(none as CFDictionary, nil) == errSecItemNotFound
     }
 
-    /// Keys on P-256.
     public enum P256 {
-        /// Keys that sign.
         public enum Signing {}
-        /// Keys that agree on secrets.
         public enum KeyAgreement {}
     }
 }
 
-/// A key of the service, and the context on which it asks.
+/// A key of the service, with the context for its prompts.
 struct KeptKey: Sendable {
     let key: SecKey
     let dataRepresentation: Data
 
-    /// Makes a key.
+    /// Creates a key.
     ///
-    /// - Throws: an error of the keychain.
+    /// - Throws: An error of the keychain.
     init(_ accessControl: SecAccessControl?, _ context: LAContext?, isCompact: Bool) throws {
-        // Every second point has a compact representation.
+        // On average every second point has a compact representation.
         for _ in 0..<64 {
             let made = try KeptKey(accessControl, context)
             let point = try Crypto.P256.Signing.PublicKey(x963Representation: made.point())
@@ -73,9 +71,9 @@ struct KeptKey: Sendable {
         (key, dataRepresentation) = (made, reference)
     }
 
-    /// Finds a key again.
+    /// Loads a key.
     ///
-    /// - Throws: an error of the keychain; `errSecItemNotFound` when it was deleted.
+    /// - Throws: An error of the keychain; `errSecItemNotFound` if the key was deleted.
     init(_ dataRepresentation: Data, _ context: LAContext?) throws {
         var query: [String: Any] = [
             kSecClass as String: kSecClassKey,
@@ -90,9 +88,9 @@ struct KeptKey: Sendable {
         (self.key, self.dataRepresentation) = (key, dataRepresentation)
     }
 
-    /// The point of the public half.
+    /// The point of the public half in X9.63 format.
     ///
-    /// - Throws: an error of the keychain.
+    /// - Throws: An error of the keychain.
     func point() throws -> Data {
         var error: Unmanaged<CFError>?
         guard let half = SecKeyCopyPublicKey(key),
@@ -116,19 +114,18 @@ struct KeptKey: Sendable {
 }
 
 extension SecureEnclave.P256.Signing {
-    /// A key that signs, and never leaves the service.
+    /// A signing key that never leaves the service.
     public struct PrivateKey: Sendable {
         private let kept: KeptKey
-        /// The public half.
         public let publicKey: Crypto.P256.Signing.PublicKey
 
-        /// Makes a key.
+        /// Creates a key.
         ///
         /// - Parameters:
         ///   - compactRepresentable: Whether the public half has a `compactRepresentation`.
-        ///   - accessControl: What its use asks for; nothing without one.
-        ///   - authenticationContext: The context on which it asks.
-        /// - Throws: an error of the keychain.
+        ///   - accessControl: The proof that each use requires; nil: no proof.
+        ///   - authenticationContext: The context for prompts.
+        /// - Throws: An error of the keychain.
         public init(
             compactRepresentable: Bool = true,
             accessControl: SecAccessControl? = nil,
@@ -142,9 +139,9 @@ extension SecureEnclave.P256.Signing {
             publicKey = try .init(x963Representation: kept.point())
         }
 
-        /// Finds a key again.
+        /// Loads a key.
         ///
-        /// - Throws: an error of the keychain.
+        /// - Throws: An error of the keychain.
         public init(
             dataRepresentation: Data,
             authenticationContext: LAContext? = nil
@@ -153,21 +150,21 @@ extension SecureEnclave.P256.Signing {
             publicKey = try .init(x963Representation: kept.point())
         }
 
-        /// What finds the key again; it is no secret.
+        /// A reference for loading the key again; not a secret.
         public var dataRepresentation: Data { kept.dataRepresentation }
 
-        /// Signs a digest of SHA-256; blocks while a prompt is up.
+        /// Signs a SHA-256 digest; blocks while a prompt is open.
         ///
-        /// - Throws: an error of the keychain, or of the prompt.
+        /// - Throws: An error of the keychain or of the prompt.
         public func signature<D: Digest>(
             for digest: D
         ) throws -> Crypto.P256.Signing.ECDSASignature {
             try signature(Data(digest), .ecdsaSignatureDigestX962SHA256)
         }
 
-        /// Signs data; blocks while a prompt is up.
+        /// Signs data; blocks while a prompt is open.
         ///
-        /// - Throws: an error of the keychain, or of the prompt.
+        /// - Throws: An error of the keychain or of the prompt.
         public func signature<D: DataProtocol>(
             for data: D
         ) throws -> Crypto.P256.Signing.ECDSASignature {
@@ -187,19 +184,18 @@ extension SecureEnclave.P256.Signing {
 }
 
 extension SecureEnclave.P256.KeyAgreement {
-    /// A key that agrees on secrets, and never leaves the service.
+    /// A key agreement key that never leaves the service.
     public struct PrivateKey: Sendable {
         private let kept: KeptKey
-        /// The public half.
         public let publicKey: Crypto.P256.KeyAgreement.PublicKey
 
-        /// Makes a key.
+        /// Creates a key.
         ///
         /// - Parameters:
         ///   - compactRepresentable: Whether the public half has a `compactRepresentation`.
-        ///   - accessControl: What its use asks for; nothing without one.
-        ///   - authenticationContext: The context on which it asks.
-        /// - Throws: an error of the keychain.
+        ///   - accessControl: The proof that each use requires; nil: no proof.
+        ///   - authenticationContext: The context for prompts.
+        /// - Throws: An error of the keychain.
         public init(
             compactRepresentable: Bool = true,
             accessControl: SecAccessControl? = nil,
@@ -213,9 +209,9 @@ extension SecureEnclave.P256.KeyAgreement {
             publicKey = try .init(x963Representation: kept.point())
         }
 
-        /// Finds a key again.
+        /// Loads a key.
         ///
-        /// - Throws: an error of the keychain.
+        /// - Throws: An error of the keychain.
         public init(
             dataRepresentation: Data,
             authenticationContext: LAContext? = nil
@@ -224,15 +220,16 @@ extension SecureEnclave.P256.KeyAgreement {
             publicKey = try .init(x963Representation: kept.point())
         }
 
-        /// What finds the key again; it is no secret.
+        /// A reference for loading the key again; not a secret.
         public var dataRepresentation: Data { kept.dataRepresentation }
 
-        /// A key of 32 bytes that the holder of the other key finds, too: X9.63 with SHA-256.
+        /// Derives a symmetric key by ECDH and the X9.63 key derivation with SHA-256.
         ///
-        /// Apple's call gives the shared secret itself, which swift-crypto lets nobody make; this
-        /// is what `sharedSecret.x963DerivedSymmetricKey(using: SHA256.self, …)` makes of it.
+        /// Apple's call returns a `SharedSecret`, which swift-crypto can't create from bytes. The
+        /// result equals `sharedSecret.x963DerivedSymmetricKey(using: SHA256.self, …)`. Blocks
+        /// while a prompt is open.
         ///
-        /// - Throws: an error of the keychain, or of the prompt.
+        /// - Throws: An error of the keychain or of the prompt.
         public func x963DerivedSymmetricKey(
             with publicKey: Crypto.P256.KeyAgreement.PublicKey,
             sharedInfo: Data,

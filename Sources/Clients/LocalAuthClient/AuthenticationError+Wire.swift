@@ -2,12 +2,11 @@ internal import DBus
 internal import LocalAuthBus
 
 extension AuthenticationError {
-    /// The errors with which a bus says that nobody is there.
+    /// Bus errors that mean no process owns the service's name.
     private static let absences: Set<DBusError.Name> = [
         .nameHasNoOwner, .serviceUnknown,
     ]
 
-    /// What to do when the service can't be reached.
     static let noService = AuthenticationError(
         .biometryNotAvailable,
         "The authentication service is not running. "
@@ -15,18 +14,17 @@ extension AuthenticationError {
             + "“localauthctl doctor” says what is missing."
     )
 
-    /// What a service is called that runs and doesn't answer.
+    /// The error for a service that runs and does not answer.
     package static let silent = AuthenticationError(
         .biometryNotAvailable,
         "The authentication service doesn’t answer: “localauthctl doctor” says more."
     )
 
-    /// How a context ends what runs on it.
     static let invalidated = AuthenticationError(.appCancel, "The context was invalidated.")
 
-    /// An error as it came from the service.
+    /// Converts an error from the bus.
     ///
-    /// An error that is in no table counts as a refusal by the system.
+    /// Errors without a code of their own become `systemCancel`.
     init(_ error: DBusError) {
         if let code = RefusalCode(error.name), code != .limitsExceeded {
             self.init(Code(code), error.message)

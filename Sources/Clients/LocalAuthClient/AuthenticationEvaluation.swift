@@ -1,14 +1,14 @@
 package import DBus
 package import LocalAuthBus
 
-/// One evaluation: progress while it runs, then the verdict.
+/// A running evaluation: progress events, then the verdict.
 public final class AuthenticationEvaluation: Sendable {
-    /// Starts it on the context on which it is to run.
+    /// Starts the evaluation on the given context.
     package typealias Start =
         @BusActor @Sendable (Context1Proxy) async throws(AuthenticationError)
         -> StreamingCall<[String: Variant]>
 
-    /// What happens until the verdict; at most 1024 wait to be read, the oldest go first.
+    /// Progress events until the verdict; the buffer drops the oldest of more than 1024.
     public let events: AsyncStream<AuthenticationEvent>
     private typealias Verdict = Result<AuthenticationSuccess, AuthenticationError>
     private let task: Task<Verdict, Never>
@@ -34,10 +34,10 @@ public final class AuthenticationEvaluation: Sendable {
         }
     }
 
-    /// Awaits the verdict of a service that may hang.
+    /// Awaits the verdict, with a guard against a hung service.
     ///
-    /// A prompt may be up as long as it takes. Where there is to be none, and once the session is
-    /// invalidated, a service that doesn't answer is not waited for.
+    /// A prompt may stay open without a limit. The service must answer pings if no prompt is
+    /// allowed, and after the session was invalidated.
     @BusActor
     private static func end(
         of session: AuthenticationSession,
@@ -85,7 +85,7 @@ public final class AuthenticationEvaluation: Sendable {
         }
     }
 
-    /// Calls `body` once on the loop when the verdict is there: nil for a success.
+    /// Calls `body` once on the loop after the verdict; nil means success.
     package func whenOver(_ body: @escaping @Sendable (AuthenticationError?) -> Void) {
         let task = task
         onLoop {
@@ -98,9 +98,9 @@ public final class AuthenticationEvaluation: Sendable {
 
     /// Waits for the verdict.
     ///
-    /// Canceling the task that waits invalidates the session.
+    /// Canceling the waiting task invalidates the session.
     ///
-    /// - Throws: why the person was not authenticated.
+    /// - Throws: The reason why the user was not authenticated.
     public var value: AuthenticationSuccess {
         get async throws(AuthenticationError) {
             let result = await withTaskCancellationHandler {

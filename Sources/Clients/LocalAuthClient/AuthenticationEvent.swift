@@ -1,29 +1,28 @@
 internal import DBus
 import LocalAuthBus
 
-/// Something that happened while an evaluation runs: progress, never the verdict.
+/// Progress of a running evaluation, never the verdict.
 public enum AuthenticationEvent: Hashable, Sendable {
-    /// The prompt is visible.
     case promptShown
-    /// A sensor looks.
+    /// A sensor is ready for the user.
     case sensorReady(sensor: String, BiometryType)
-    /// Another program has a sensor, which is waited for; `by` names it where that is known.
+    /// Another program uses the sensor, and the evaluation waits. `by` is empty if unknown.
     case sensorBusy(sensor: String, BiometryType, by: String)
-    /// A sensor gave up; the cause is `denied`, `missing` or `failed`.
+    /// A sensor failed; the cause is `denied`, `missing` or `failed`.
     case sensorFailed(sensor: String, BiometryType, cause: String)
-    /// What the person could do better, such as `move-closer`.
+    /// Advice for the user, such as `move-closer`.
     case hint(String)
-    /// Somebody else, or nothing recognisable.
+    /// A miss: the sensor recognised no enrolled template.
     case noMatch(attemptsLeft: Int)
-    /// The fallback button is offered now.
+    /// The fallback button is visible.
     case fallbackAvailable
-    /// A match waits for the person's confirmation.
+    /// A match waits for the user's confirmation.
     case confirmationRequired
-    /// The passcode is asked for, and why.
+    /// The prompt asks for the password, for the given cause.
     case passcodeRequired(cause: String)
-    /// A wrong passcode.
+    /// The user entered a wrong password.
     case passcodeRejected(attemptsLeft: Int)
-    /// A kind of a later version.
+    /// An event that this version does not know.
     case other(String)
 
     init(_ event: StreamEvent) {

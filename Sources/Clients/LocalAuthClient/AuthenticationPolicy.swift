@@ -6,51 +6,47 @@
 /// The proof that an evaluation needs.
 public typealias AuthenticationPolicy = Policy
 
-/// How hard it is to deceive a sensor.
+/// The resistance of a sensor to deception.
 public typealias BiometryStrength = Strength
 
-/// How one evaluation differs from the ordinary one.
-///
-/// All of it is fixed when the evaluation starts.
+/// Options of one evaluation, fixed when it starts.
 public struct AuthenticationOptions: Hashable, Sendable {
     /// The title of the fallback button; nil: the default; empty: no button.
     public var fallbackTitle: String?
     /// The title of the cancel button; nil: the default.
     public var cancelTitle: String?
-    /// Whether to answer `notInteractive` in place of a prompt.
+    /// Whether to fail with `notInteractive` instead of showing a prompt.
     public var isInteractionNotAllowed = false
-    /// The age of a biometric unlock of the device that is accepted in place of a prompt.
+    /// The maximum age of a biometric unlock that replaces a prompt.
     ///
-    /// Zero: none; more than 300 s behaves as 300 s.
+    /// Zero disables reuse. The service clamps values to 300 s.
     public var reuseDuration = Duration.zero
-    /// When the evaluation ends with `systemCancel`; nil: 120 s; at most 600 s.
+    /// The time after which the evaluation ends with `systemCancel`; nil: 120 s; at most 600 s.
     public var timeout: Duration?
-    /// The least strength that is accepted; nil: any.
+    /// The lowest accepted strength; nil: any.
     public var minimumStrength: BiometryStrength?
-    /// The sensors that may be used, by name; nil: all.
+    /// The names of the sensors that may be used; nil: all.
     public var sensors: [String]?
-    /// Whether a face match has to be confirmed; nil: when the sensor isn't strong.
+    /// Whether the user has to confirm a face match; nil: only if the sensor isn't strong.
     public var requiresConfirmation: Bool?
-    /// The window that the prompt belongs to, as the desktop's portals name it.
+    /// The parent window of the prompt, in the notation of the desktop portals.
     public var parentWindow: String?
 
-    /// The ordinary evaluation.
     public init() {}
 }
 
-/// Who is there, and how that was proved.
+/// The proof that ended a successful evaluation.
 public struct AuthenticationSuccess: Hashable, Sendable {
-    /// How it was proved.
     public typealias Mechanism = Contract.Mechanism
 
-    /// How it was proved; nil: in a way that this version doesn't know.
+    /// The way in which the user proved presence; nil if unknown to this version.
     public let mechanism: Mechanism?
-    /// What the sensor looked at; `none` without one.
+    /// The kind of biometry; `none` without a sensor.
     public let biometryType: BiometryType
-    /// The sensor's name; empty without one.
+    /// The sensor's name; empty without a sensor.
     public let sensor: String
-    /// The sensor's strength; nil without one.
+    /// The sensor's strength; nil without a sensor.
     public let strength: BiometryStrength?
-    /// Represents the enrolment: the bytes change whenever it does; nil without biometry.
+    /// A digest of the enrolment that changes whenever the enrolment does; nil without biometry.
     public let domainState: [UInt8]?
 }

@@ -1,17 +1,17 @@
 package import DBus
 internal import LocalAuthBus
 
-/// One or more evaluations that belong together.
+/// A series of evaluations that share their success.
 ///
-/// A success stays with its session: the next evaluation that it satisfies needs no prompt. Letting
-/// go of the session forgets the success; evaluations that run keep it alive.
+/// The next evaluation that an earlier success satisfies needs no prompt. Releasing the session
+/// discards the success. Running evaluations keep the session alive.
 public final class AuthenticationSession: Sendable {
-    /// The context behind it, for the parts of the client that share one.
+    /// The service's context object, shared with other parts of the client.
     package let context: RemoteContext
 
-    /// A session with the service on the system bus, or else on the bus of the user's session.
+    /// Creates a session with the service on the system bus, or on the session bus without it.
     ///
-    /// Nothing is sent yet.
+    /// The call sends nothing.
     public convenience init() {
         self.init(.shared)
     }
@@ -20,9 +20,9 @@ public final class AuthenticationSession: Sendable {
         context = RemoteContext(connection)
     }
 
-    /// Asks whether a policy could be evaluated now; nobody is prompted.
+    /// Checks whether a policy could be evaluated now; shows no prompt.
     ///
-    /// - Throws: why it could not.
+    /// - Throws: The reason why the policy can't be evaluated.
     @BusActor
     public func check(_ policy: AuthenticationPolicy) async throws(AuthenticationError) {
         let context = context
@@ -38,13 +38,13 @@ public final class AuthenticationSession: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Starts to authenticate the person.
+    /// Starts to authenticate the user.
     ///
     /// - Parameters:
-    ///   - policy: What has to be proved.
-    ///   - reason: What for, shown after the app's name; not empty, at most 64 KiB.
-    ///   - options: How it differs from the ordinary evaluation.
-    /// - Returns: The evaluation, which runs already.
+    ///   - policy: The required proof.
+    ///   - reason: The purpose, shown after the app's name; not empty, at most 64 KiB.
+    ///   - options: Deviations from the default evaluation.
+    /// - Returns: The running evaluation.
     public func evaluation(
         of policy: AuthenticationPolicy,
         reason: String,
@@ -64,7 +64,7 @@ public final class AuthenticationSession: Sendable {
         }
     }
 
-    /// Starts to authenticate the person for one operation on what an access control guards.
+    /// Starts to authenticate the user for one operation on an object with an access control.
     package func evaluation(
         of accessControl: [String: Variant],
         operation: UInt32,
@@ -86,11 +86,11 @@ public final class AuthenticationSession: Sendable {
         }
     }
 
-    /// Authenticates the person.
+    /// Authenticates the user.
     ///
     /// Canceling the task invalidates the session.
     ///
-    /// - Throws: why the person was not authenticated.
+    /// - Throws: The reason why the user was not authenticated.
     public func authenticate(
         _ policy: AuthenticationPolicy,
         reason: String,
@@ -99,9 +99,9 @@ public final class AuthenticationSession: Sendable {
         try await evaluation(of: policy, reason: reason, options: options).value
     }
 
-    /// Ends what runs with `appCancel`, and all that comes later with `invalidContext`.
+    /// Ends running evaluations with `appCancel` and later calls with `invalidContext`.
     ///
-    /// Calling it again does nothing.
+    /// Further calls have no effect.
     public func invalidate() {
         let context = context
         onLoop { context.invalidate() }

@@ -1,6 +1,6 @@
 package import DBus
 
-/// How something ended: the first that is said counts.
+/// A result that is set once and awaited by any number of callers.
 @BusActor
 package final class Outcome<Value: Sendable> {
     private var settled: Value?
@@ -8,10 +8,9 @@ package final class Outcome<Value: Sendable> {
 
     package nonisolated init() {}
 
-    /// Whether it has ended.
     package var isSettled: Bool { settled != nil }
 
-    /// Ends it; what comes after the first is dropped.
+    /// Sets the result; later calls have no effect.
     package func settle(_ value: Value) {
         guard settled == nil else { return }
         settled = value
@@ -19,7 +18,6 @@ package final class Outcome<Value: Sendable> {
         waiting = []
     }
 
-    /// Waits for the end.
     package var value: Value {
         get async {
             if let settled { return settled }
@@ -29,16 +27,15 @@ package final class Outcome<Value: Sendable> {
 }
 
 extension ServiceConnection {
-    /// Awaits a body, and gives a service up that hangs, after two seconds.
+    /// Awaits a body, and gives up after two seconds if the service hangs.
     ///
-    /// The service is asked whether it is there. A prompt may be up for as long as the person
-    /// takes, because the service answers that question meanwhile. What it still answers to the
-    /// body later is dropped.
+    /// The service is pinged meanwhile. A healthy service answers pings while a prompt is open, so
+    /// the body may take as long as the user does. A late result of the body is dropped.
     ///
     /// - Parameters:
-    ///   - silence: What is returned when the service doesn't answer.
-    ///   - body: What to await.
-    /// - Returns: What the body returned.
+    ///   - silence: The result if the service doesn't answer.
+    ///   - body: The call to await.
+    /// - Returns: The body's result, or `silence`.
     package func answered<Value: Sendable>(
         orElse silence: Value,
         _ body: @escaping @BusActor @Sendable () async -> Value
@@ -50,7 +47,8 @@ extension ServiceConnection {
         return await outcome.value
     }
 
-    /// Settles an outcome when the service doesn't answer, until the source is canceled.
+    /// Settles an outcome with `silence` if the service stops answering, until the source is
+    /// canceled.
     func watch<Value: Sendable>(
         _ outcome: Outcome<Value>,
         orElse silence: Value

@@ -1,24 +1,26 @@
 package import DBus
 package import LocalAuthBus
 
-/// A context object of the service, created when it is first needed, and again after the service
-/// was restarted: a restart loses the context, and with it a success and the credentials.
+/// A context object of the service.
+///
+/// The object is created on first use and again after a restart of the service. A restart loses the
+/// context with its success and its credentials.
 @BusActor
 package final class RemoteContext {
     let connection: ServiceConnection
     private var proxy: Context1Proxy?
     private var making: Task<Result<Context1Proxy, AuthenticationError>, Never>?
     private var isInvalid = false
-    /// What the object was told of prompts; nil: nobody knows.
+    /// The prompt texts that the service's object has; nil if unknown.
     private var told: PromptTexts?
-    /// How many tell it now, and whether what they tell was mixed.
+    /// The number of running ``describePrompts(_:reason:on:)`` calls, and whether calls overlapped.
     private var (tellings, isMixed) = (0, false)
-    /// What else ends with the context.
+    /// Callbacks for ``invalidate()``, by token.
     private var endings: [Int: @BusActor () -> Void] = [:]
     private var lastEnding = 0
-    /// The biometric policy that was found to be possible before there was an object.
+    /// The last available biometric policy, checked before the object existed.
     private var checked: UInt32?
-    /// The enrolment then, once somebody has asked for it.
+    /// The enrolment at that check; nil until the first request for it.
     private var checkedState: [UInt8]?
 
     package nonisolated init(_ connection: ServiceConnection) {
@@ -30,20 +32,19 @@ package final class RemoteContext {
         onLoop { proxy.sendRelease() }
     }
 
-    /// The object on the service that runs now.
+    /// Returns the context object of the running service, and creates it if necessary.
     ///
-    /// - Throws: `biometryNotAvailable` without a service; `appCancel` when the context is
+    /// - Throws: `biometryNotAvailable` without a service; `appCancel` if the context is
     ///   invalidated meanwhile.
     package func current() async throws(AuthenticationError) -> Context1Proxy {
         try await current(on: try await connection.current())
     }
 
-    /// The object on a service that was just found.
     private func current(
         on service: RemoteService
     ) async throws(AuthenticationError) -> Context1Proxy {
         if let proxy = object(on: service) { return proxy }
-        // Calls at the same time wait for the same object.
+        // Concurrent calls wait for the same object.
         let making = self.making ?? make(on: service)
         self.making = making
         let result = await making.value
@@ -55,9 +56,10 @@ package final class RemoteContext {
         return made
     }
 
-    /// The object that this service has; nil: it has none.
+    /// Returns the known object if it belongs to this service.
     ///
-    /// A bus that was restarted gives the names of before, on another connection.
+    /// Comparing the owner is not enough: a restarted bus reuses unique names on another
+    /// connection.
     private func object(on service: RemoteService) -> Context1Proxy? {
         guard let proxy, proxy.destination == service.owner, proxy.connection === service.connection
         else { return nil }
@@ -77,7 +79,7 @@ package final class RemoteContext {
             let path = try await service.manager.createContext(properties: [:])
             let made = service.context(at: path)
             if isInvalid { made.sendInvalidate() }
-            // What was asked before counts on the object, too.
+            // The object has to know the policy of an earlier check, for its domain state.
             if let policy = checked { try await Self.ask(made, policy) }
             (checked, checkedState) = (nil, nil)
             (proxy, told) = (made, PromptTexts())
@@ -87,7 +89,7 @@ package final class RemoteContext {
         }
     }
 
-    /// Asks a new object, which goes again when it can't say: nobody would know of it.
+    /// Checks a policy on a new object, and releases an object that fails.
     private static func ask(_ made: Context1Proxy, _ policy: UInt32) async throws(DBusError) {
         do throws(DBusError) {
             _ = try await made.canEvaluate(policy: policy)
@@ -97,13 +99,13 @@ package final class RemoteContext {
         }
     }
 
-    /// The object if there is one, and the service that has it still runs.
+    /// Returns the object if it exists and its service still runs.
     package func existing() async -> Context1Proxy? {
         guard proxy != nil, let service = try? await connection.current() else { return nil }
         return object(on: service)
     }
 
-    /// Asks whether a policy could be evaluated; that takes no object of the service's.
+    /// Checks whether a policy could be evaluated, without creating an object.
     ///
     /// - Throws: `biometryNotAvailable` without a service.
     func canEvaluate(
@@ -121,21 +123,20 @@ package final class RemoteContext {
             if isBiometric { (checked, checkedState) = (answer.available ? policy : nil, nil) }
             return answer
         } catch {
-            // Nothing runs that could end.
+            // `systemCancel` would be wrong: no evaluation runs.
             throw error.name == .noReply || error.name == .disconnected
                 ? .noService : AuthenticationError(error)
         }
     }
 
-    /// What represents the enrolment of the last evaluation, or of the last question whether there
-    /// could be one; empty: neither.
+    /// The enrolment at the last evaluation or successful check; empty without either.
     package func domainState() async -> [UInt8] {
         if let proxy = await existing() {
             return (try? await proxy.evaluatedPolicyDomainState()) ?? []
         }
         guard let policy = checked else { return [] }
         if let checkedState { return checkedState }
-        // An object for this one question: a program may have a thousand contexts.
+        // A program may hold a thousand contexts, so this query uses a temporary object.
         let other = RemoteContext(connection)
         defer { withExtendedLifetime(other) {} }
         guard let proxy = try? await other.current(),
@@ -146,17 +147,16 @@ package final class RemoteContext {
         return state
     }
 
-    /// Tells the service what prompts look like that others start on this context; what it knows
-    /// is not said again.
+    /// Sends the service the texts for prompts that other calls open on this context.
     ///
-    /// Only what no call says for itself: an evaluation that leaves something out takes what the
-    /// object was told, also where it is the default again. These prompts have no fallback button,
-    /// and a call that may not prompt says so.
+    /// Only texts that differ from the known state are sent. The texts have to be sent again when
+    /// they return to their defaults, because an evaluation inherits every text that it omits.
+    /// Fallback titles don't matter here, and a call that forbids prompts carries its own option.
     ///
-    /// The service is one that was just found: it isn't looked for again.
+    /// The caller has just looked the service up, so there is no second lookup.
     ///
-    /// - Returns: The object that knows it.
-    /// - Throws: as ``current()``.
+    /// - Returns: The path of the context object.
+    /// - Throws: The errors of ``current()``.
     package func describePrompts(
         _ options: AuthenticationOptions,
         reason: String,
@@ -166,7 +166,8 @@ package final class RemoteContext {
         let texts = PromptTexts(cancelTitle: options.cancelTitle ?? "", reason: reason)
         let known = told
         guard known != texts else { return proxy.path }
-        // Whatever fails on the way, or is said by two at once: all is said again.
+        // After an error or overlapping calls the object's state is unknown: send both texts next
+        // time.
         told = nil
         tellings += 1
         defer { tellings -= 1 }
@@ -183,22 +184,22 @@ package final class RemoteContext {
         return proxy.path
     }
 
-    /// What a context says at every prompt that others start on it.
+    /// The texts of prompts that other calls open on the context.
     private struct PromptTexts: Equatable {
         var cancelTitle = ""
         var reason = ""
     }
 
-    /// Ends what runs and all that comes later.
+    /// Ends running evaluations and refuses later calls.
     package func invalidate() {
         isInvalid = true
         proxy?.sendInvalidate()
         for ending in endings.values { ending() }
     }
 
-    /// Calls `body` when the context is invalidated.
+    /// Calls `body` when the context is invalidated, at once if it already is.
     ///
-    /// - Returns: What ``forget(_:)`` takes.
+    /// - Returns: A token for ``forget(_:)``.
     func onInvalidation(_ body: @escaping @BusActor () -> Void) -> Int {
         lastEnding += 1
         endings[lastEnding] = body

@@ -1,10 +1,10 @@
 package import DBus
 package import LocalAuthBus
 
-/// The running service: a connection, and the unique name that owns the service's name there.
+/// A running service: a connection, and the unique name that owns the service's bus name.
 ///
-/// Calls go to that name and signals are taken from it, so that a service that was restarted in
-/// between is never mistaken for this one.
+/// Calls and signal matches use the unique name, so a restarted service is never mistaken for this
+/// process.
 @BusActor
 package struct RemoteService: Sendable {
     package let connection: Connection
@@ -15,19 +15,19 @@ package struct RemoteService: Sendable {
         self.owner = owner
     }
 
-    /// Finds the service on a bus; one that the bus can start is started.
+    /// Finds the service on a bus, and starts it if the bus can.
     ///
-    /// - Returns: Nil when it is not installed there: nobody owns its name, and the bus can't
-    ///   start it.
-    /// - Throws: What keeps an installed one from being reached.
+    /// - Returns: Nil if the service is not installed: its name has no owner and is not
+    ///   activatable.
+    /// - Throws: The reason why an installed service is unreachable.
     package static func find(on connection: Connection) async throws(DBusError) -> RemoteService? {
         try await ask { () throws(DBusError) in try await look(on: connection) }
     }
 
-    /// Asks something that changes nothing, and once more where there was no room for it, as in a
-    /// bus whose queues are full.
+    /// Makes a read-only call, and retries it once after `LimitsExceeded`.
     ///
-    /// Not for what counts: the service itself may have refused it half way.
+    /// A bus with full queues answers `LimitsExceeded`, and so does the service, perhaps after a
+    /// part of the work. Never use this function for calls with effects.
     package static func ask<Answer>(
         _ question: @BusActor () async throws(DBusError) -> Answer
     ) async throws(DBusError) -> Answer {
@@ -40,9 +40,9 @@ package struct RemoteService: Sendable {
         }
     }
 
-    /// Asks this service something that changes nothing, or the one that has come in its place.
+    /// Makes a read-only call, and repeats it on the new owner after a restart of the service.
     ///
-    /// What is begun by one of them is known to no other: for questions of their own alone.
+    /// State such as contexts doesn't survive a restart, so the call must not depend on any.
     private func ask<Answer>(
         _ question: @BusActor (RemoteService) async throws(DBusError) -> Answer
     ) async throws(DBusError) -> Answer {
@@ -56,7 +56,7 @@ package struct RemoteService: Sendable {
         }
     }
 
-    /// What a bus says of a call to a process that is gone, or goes before it has answered.
+    /// Bus errors of a call to a process that exited, before or during the call.
     private static let departures: Set<DBusError.Name> = [
         .serviceUnknown, .nameHasNoOwner, .noReply,
     ]
@@ -67,7 +67,7 @@ package struct RemoteService: Sendable {
         }
         let startable = try await connection.listActivatableNames()
         guard startable.contains(Authentication1.busName) else { return nil }
-        // The first call starts it.
+        // The first call activates the service.
         _ = try await connection.call(
             to: Authentication1.busName,
             path: Authentication1.path,
@@ -96,19 +96,18 @@ package struct RemoteService: Sendable {
         Device1Proxy(connection, destination: owner, path: path)
     }
 
-    /// The items that a query finds: it changes nothing, and asks nobody.
+    /// Lists the items that match a query; shows no prompt.
     package func search(_ query: [String: Variant]) async throws(DBusError) -> [[String: Variant]] {
         try await ask { service throws(DBusError) in
             try await service.keychain.search(query: query, options: [:])
         }
     }
 
-    /// What the service finds of its installation.
     package func diagnose() async throws(DBusError) -> [[String: Variant]] {
         try await ask { service throws(DBusError) in try await service.manager.diagnose() }
     }
 
-    /// Every sensor, by name.
+    /// Lists all sensors, sorted by name.
     package func sensors() async throws(DBusError) -> [RemoteSensor] {
         let reply = try await ask { service throws(DBusError) in
             try await service.connection.call(
@@ -125,7 +124,6 @@ package struct RemoteService: Sendable {
     }
 }
 
-/// A sensor as the service describes it.
 package struct RemoteSensor: Hashable, Sendable {
     package let path: ObjectPath
     package var name: String
@@ -133,14 +131,14 @@ package struct RemoteSensor: Hashable, Sendable {
     package let biometryType: UInt32
     package var strength: String
     package let isAvailable: Bool
-    /// Why it can't be used; empty when it can.
+    /// The reason why the sensor can't be used; empty if available.
     package var unavailability: String
-    /// How many stages an enrolment has; -1 when nobody knows before.
+    /// The number of stages of an enrolment; -1 if not known in advance.
     package let enrollStages: Int32
-    /// What a person is asked to do, in the sensor's own words, by language; empty: it has none.
+    /// The sensor's own instructions for the user, by language; empty if it has none.
     package let instructions: [String: String]
 
-    /// A sensor by the interfaces of its object; nil for another object.
+    /// Creates a sensor from the interfaces of an object; nil if the object isn't a sensor.
     package init?(_ path: ObjectPath, _ interfaces: [String: [String: Variant]]) {
         guard let properties = interfaces[Device1.interface] else { return nil }
         self.path = path

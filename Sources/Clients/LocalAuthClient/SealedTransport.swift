@@ -2,9 +2,8 @@ package import DBus
 package import LocalAuthBus
 package import Sealing
 
-/// The sealing of secrets between this process and the service.
 extension RemoteService {
-    /// The largest secret of the keychain, in bytes.
+    /// The largest keychain secret, in bytes.
     package nonisolated static let secretLimit = 65_536
     /// The option of a call with a sealed secret.
     package static let sealed: [String: Variant] = ["sealed": .bool(true)]
@@ -45,7 +44,7 @@ extension RemoteService {
         return key
     }
 
-    /// The key of a service, with the connection: a restarted bus assigns its names anew.
+    /// A service's key, with its connection: a restarted bus reuses unique names.
     private struct ServiceKey {
         weak var connection: Connection?
         let owner: String
@@ -59,7 +58,7 @@ extension RemoteService {
 }
 
 extension Context1Proxy {
-    /// Gives the context a credential, sealed; false if the context is invalid.
+    /// Sends a credential to the context, sealed; returns false if the context is invalid.
     ///
     /// - Throws: `Failed` if the service's key is unusable, and the errors of the bus.
     package func setCredential(

@@ -1,14 +1,15 @@
 package import DBus
 internal import LocalAuthBus
 
-/// How this process reaches the service: one connection for each bus, opened when it is first
-/// needed and again when it was lost.
+/// The connections of this process to the service, one per bus.
+///
+/// Each connection is opened on first use, and reopened after a loss.
 @BusActor
 package final class ServiceConnection {
-    /// The one that this process uses: on the system bus, or else on the session's.
+    /// The process-wide instance: the system bus, then the session bus.
     package nonisolated static let shared = ServiceConnection([.system, .session])
 
-    /// Where to look, in this order.
+    /// The buses to search, in this order.
     private var addresses: [Connection.Address]
     private var connections: [Connection.Address: Connection] = [:]
     private var found: RemoteService?
@@ -18,7 +19,7 @@ package final class ServiceConnection {
         EventLoop.shared.startThread()
     }
 
-    /// Uses another bus from now on, for tests with a private bus.
+    /// Switches to another bus, for tests with a private bus.
     package func use(_ address: Connection.Address) {
         for connection in connections.values { connection.close() }
         connections = [:]
@@ -26,11 +27,12 @@ package final class ServiceConnection {
         addresses = [address]
     }
 
-    /// The service that runs now, started if the bus can start it.
+    /// Returns the running service, and starts it if the bus can.
     ///
-    /// Where it is installed on the system bus and can't be reached, or that bus refuses, the
-    /// session's bus is not looked at: there any program of the user may have its name.
+    /// Security: the session bus is no fallback for an unreachable service on the system bus. Any
+    /// program of the user could own the name there.
     ///
+    /// - Throws: `biometryNotAvailable` if no bus has the service.
     /// - Throws: `biometryNotAvailable` when it is on none of the buses.
     package func current() async throws(AuthenticationError) -> RemoteService {
         for address in addresses {
@@ -38,7 +40,7 @@ package final class ServiceConnection {
             do throws(DBusError) {
                 connection = try self.connection(address)
             } catch {
-                // A machine need not have both.
+                // A machine may lack one of the buses.
                 guard error.name == .noServer else { throw .noService }
                 continue
             }
@@ -54,11 +56,10 @@ package final class ServiceConnection {
         throw .noService
     }
 
-    /// The service that was found last, which the bus is asked about now: whether it still is the
-    /// one.
+    /// Returns the service of the last lookup, and starts to check that it still owns the name.
     ///
-    /// Until that is said, nothing may rest on what it answers. Nil: none was found, or not on the
-    /// bus that is looked at first.
+    /// The caller must not rely on the service's answers before `isStill` is true. Returns nil
+    /// without an earlier lookup, or if the service was found on another bus than the first.
     package func presumed() -> (service: RemoteService, isStill: Outcome<Bool>)? {
         guard let found, let first = addresses.first, connections[first] === found.connection
         else { return nil }
@@ -70,8 +71,10 @@ package final class ServiceConnection {
         return (found, isStill)
     }
 
-    /// Whether the service that was found last answers, or isn't there: then calls fail by
-    /// themselves.
+    /// Pings the service of the last lookup.
+    ///
+    /// Returns false only if the ping times out. An absent service counts as answering, because
+    /// calls to it fail at once.
     package func isAnswering() async -> Bool {
         guard let found else { return true }
         do throws(DBusError) {

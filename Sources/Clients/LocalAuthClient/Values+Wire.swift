@@ -1,12 +1,12 @@
 internal import DBus
 
 extension AuthenticationOptions {
-    /// The longest deadline that the service takes.
+    /// The longest timeout that the service accepts.
     private static let longest = Duration.seconds(600)
 
-    /// The options by their names on the wire; those at their defaults are left out.
+    /// The options under their wire names, without options that have default values.
     ///
-    /// - Throws: `systemCancel` for a duration out of its range.
+    /// - Throws: `systemCancel` for a timeout out of range.
     func wire() throws(AuthenticationError) -> [String: Variant] {
         var wire: [String: Variant] = [:]
         wire["fallback-title"] = fallbackTitle.map(Variant.string)

@@ -1,3 +1,3 @@
-// Code for Apple's systems gets both with the one import.
+// As on Apple's systems, one import brings all three modules.
 @_exported public import Foundation
 @_exported public import Security

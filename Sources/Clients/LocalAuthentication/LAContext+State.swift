@@ -34,7 +34,7 @@ extension LAContext {
         return blocking(orElse: false) {
             let type = Int32(type.rawValue)
             guard let bytes else {
-                // Without an object there is nothing to take away.
+                // Without an object no credential is set.
                 guard let proxy = await remote.existing() else { return true }
                 return (try? await proxy.clearCredential(credentialType: type)) ?? false
             }
@@ -52,11 +52,11 @@ extension LAContext {
         }
     }
 
-    /// What an evaluation that starts now is like.
+    /// The options for an evaluation that starts now.
     var options: AuthenticationOptions {
         var options = AuthenticationOptions()
         options.fallbackTitle = localizedFallbackTitle
-        // Said in any case: the service may still have another from a use of the keychain.
+        // Always send the title: the object may have another title from a keychain call.
         options.cancelTitle = localizedCancelTitle ?? ""
         options.isInteractionNotAllowed = interactionNotAllowed
         let longest = LATouchIDAuthenticationMaximumAllowableReuseDuration
@@ -85,7 +85,6 @@ extension LAContext: AuthenticationContextSource {
 }
 
 extension LAPolicy {
-    /// The same policy for the service.
     var wire: AuthenticationPolicy {
         switch self {
         case .deviceOwnerAuthenticationWithBiometrics: .biometrics

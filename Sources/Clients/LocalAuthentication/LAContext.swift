@@ -4,12 +4,12 @@ internal import LocalAuthClient
 public import Security
 internal import Synchronization
 
-/// One or more evaluations that belong together, as in Apple's framework.
+/// A series of evaluations that share their success, as in Apple's framework.
 ///
-/// A success stays with its context: the next evaluation that it satisfies needs no prompt. A
-/// context that nobody holds lives until its reply has come.
+/// The next evaluation that an earlier success satisfies needs no prompt. A running evaluation
+/// keeps its context alive until the reply.
 ///
-/// All mutable state is in `state`, behind a lock; the compiler can't check that for an open class.
+/// SAFETY: a lock guards all mutable state, which the compiler can't check in an open class.
 open class LAContext: NSObject, @unchecked Sendable {
     struct State: Sendable {
         var fallbackTitle: String?
@@ -23,27 +23,26 @@ open class LAContext: NSObject, @unchecked Sendable {
     let session = AuthenticationSession()
     private let state = Mutex(State())
     private let invalidated = Atomic<Bool>(false)
-    /// Replies run here, never on the main thread, and do not wait for one another.
+    /// Runs replies concurrently, off the main thread.
     private static let replies = DispatchQueue(
         label: "org.localauth.LocalAuthentication.reply",
         attributes: .concurrent
     )
 
-    /// A context without a success.
     public override init() {
         super.init()
     }
 
     // MARK: Evaluating
 
-    /// Whether a policy could be evaluated now; nobody is prompted.
+    /// Checks whether a policy could be evaluated now; shows no prompt.
     ///
     /// The error pointer is part of Apple's signature.
     ///
     /// - Parameters:
-    ///   - policy: What would have to be proved.
-    ///   - error: Gets why it could not, in the domain ``LAErrorDomain``; nil when it could.
-    /// - Returns: Whether it could.
+    ///   - policy: The required proof.
+    ///   - error: Receives the reason for false, in the domain ``LAErrorDomain``; otherwise nil.
+    /// - Returns: Whether an evaluation is possible.
     @discardableResult
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
         let session = session
@@ -62,11 +61,11 @@ open class LAContext: NSObject, @unchecked Sendable {
         return refusal == nil
     }
 
-    /// Authenticates the person.
+    /// Authenticates the user.
     ///
     /// - Parameters:
-    ///   - policy: What has to be proved.
-    ///   - localizedReason: What for; the process stops when it is empty, as on Apple's systems.
+    ///   - policy: The required proof.
+    ///   - localizedReason: The purpose. An empty reason stops the process, as on Apple's systems.
     ///   - reply: Called exactly once, on a private queue.
     @preconcurrency
     open func evaluatePolicy(
@@ -80,7 +79,7 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Authenticates the person; true, or an ``LAError``.
+    /// Authenticates the user and returns true.
     ///
     /// - Throws: ``LAError``.
     @discardableResult
@@ -95,12 +94,12 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Authenticates the person for one operation on what an access control guards.
+    /// Authenticates the user for one operation on an object with an access control.
     ///
     /// - Parameters:
-    ///   - accessControl: What guards it.
-    ///   - operation: What is to be done.
-    ///   - localizedReason: What for; the process stops when it is empty, as on Apple's systems.
+    ///   - accessControl: The access control of the object.
+    ///   - operation: The intended operation.
+    ///   - localizedReason: The purpose. An empty reason stops the process, as on Apple's systems.
     ///   - reply: Called exactly once, on a private queue.
     @preconcurrency
     open func evaluateAccessControl(
@@ -120,7 +119,7 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Authenticates the person for one operation; true, or an ``LAError``.
+    /// Authenticates the user for one operation and returns true.
     ///
     /// - Throws: ``LAError``.
     @discardableResult
@@ -140,7 +139,7 @@ open class LAContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Ends what runs with `appCancel`, and all that comes later with `invalidContext`.
+    /// Ends running evaluations with `appCancel` and later calls with `invalidContext`.
     open func invalidate() {
         guard !invalidated.exchange(true, ordering: .acquiringAndReleasing) else { return }
         session.invalidate()
@@ -156,12 +155,12 @@ open class LAContext: NSObject, @unchecked Sendable {
             return
         }
         guard !isFork else {
-            // No queue runs here either.
+            // Dispatch queues don't run in a forked child.
             reply(false, LAError(Self.unanswered(.forked)))
             return
         }
         let evaluation = start(session, options)
-        // Capturing the context keeps a temporary one alive until its reply.
+        // Capturing the context keeps a temporary context alive until its reply.
         evaluation.whenOver { [self] refusal in
             Self.replies.async { [self] in
                 withExtendedLifetime(self) { reply(refusal == nil, refusal.map { LAError($0) }) }
@@ -179,7 +178,7 @@ open class LAContext: NSObject, @unchecked Sendable {
     private static func check(_ reason: String) {
         guard reason.isEmpty else { return }
         let sentence = "Non-empty localizedReason must be provided."
-        // A release build keeps a precondition's sentence to itself.
+        // Release builds don't print the message of a precondition.
         FileHandle.standardError.write(Data("\(sentence)\n".utf8))
         preconditionFailure(sentence)
     }
@@ -197,7 +196,6 @@ open class LAContext: NSObject, @unchecked Sendable {
         )
     }
 
-    /// Whether it was invalidated.
     var isInvalid: Bool { invalidated.load(ordering: .acquiring) }
 
     // MARK: Properties
@@ -223,27 +221,27 @@ open class LAContext: NSObject, @unchecked Sendable {
         set { write { $0.cancelTitle = newValue } }
     }
 
-    /// The reason for prompts whose caller gives none, such as those of the keychain.
+    /// The reason for prompts of calls without a reason, such as keychain calls.
     open var localizedReason: String {
         get { read(\.reason, default: "") }
         set { write { $0.reason = newValue } }
     }
 
-    /// Whether evaluations answer `notInteractive` in place of a prompt.
+    /// Whether evaluations fail with `notInteractive` instead of showing a prompt.
     open var interactionNotAllowed: Bool {
         get { read(\.isInteractionNotAllowed, default: false) }
         set { write { $0.isInteractionNotAllowed = newValue } }
     }
 
-    /// The age of a biometric unlock that is accepted in place of a prompt, in seconds.
+    /// The maximum age of a biometric unlock that replaces a prompt, in seconds.
     ///
-    /// More than ``LATouchIDAuthenticationMaximumAllowableReuseDuration`` behaves as that.
+    /// Values are clamped to ``LATouchIDAuthenticationMaximumAllowableReuseDuration``.
     open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
         get { read(\.reuseDuration, default: 0) }
         set { write { $0.reuseDuration = newValue } }
     }
 
-    /// Kept for programs that set it; it has no effect.
+    /// Has no effect; exists for programs that set it.
     open var maxBiometryFailures: NSNumber? {
         get { read(\.maxBiometryFailures, default: nil).map { NSNumber(value: $0) } }
         set { write { $0.maxBiometryFailures = newValue?.intValue } }
@@ -251,28 +249,28 @@ open class LAContext: NSObject, @unchecked Sendable {
 
     // MARK: What is enrolled
 
-    /// What the strongest sensor looks at, whether it can be used now or not.
+    /// The kind of the strongest sensor, usable or not.
     open var biometryType: LABiometryType { currentBiometryType() }
 
-    /// Represents the enrolment: the bytes change whenever it does.
+    /// A digest of the enrolment, which changes whenever the enrolment does.
     ///
-    /// Nil until a policy with biometry could be, or was, evaluated on this context.
+    /// Nil before the first successful check or evaluation of a biometric policy on this context.
     open var evaluatedPolicyDomainState: Data? { lastDomainState() }
 
-    /// Represents the current enrolment; needs no evaluation before.
+    /// Digests of the current enrolment; no evaluation needed before.
     open var domainState: LADomainState { currentDomainState() }
 
     // MARK: Credentials
 
-    /// Gives the context a secret that it would ask for otherwise; nil removes it.
+    /// Sets a credential, so that prompts don't ask for it; nil removes it.
     ///
-    /// - Returns: Whether that was done; false after ``invalidate()``, and without the service.
+    /// - Returns: Whether the call succeeded; false after ``invalidate()`` and without the service.
     @discardableResult
     open func setCredential(_ credential: Data?, type: LACredentialType) -> Bool {
         give(credential, type)
     }
 
-    /// Whether the context has a secret of that type.
+    /// Whether the context has a credential of this type.
     @discardableResult
     open func isCredentialSet(_ type: LACredentialType) -> Bool { has(type) }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import LocalAuthClient
 
 extension LAError {
-    /// An error of the service.
+    /// Converts an error of the service.
     init(_ error: AuthenticationError) {
         let code = Code(rawValue: error.code.rawValue) ?? .systemCancel
         self.init(code, userInfo: [NSLocalizedDescriptionKey: error.message])

@@ -2,100 +2,87 @@
 
 public import Foundation
 
-/// The domain of the errors of this module.
 public let LAErrorDomain: String = "com.apple.LocalAuthentication"
 
-/// Why an evaluation failed, or why it could not succeed.
+/// The reason why an evaluation failed or can't start.
 ///
-/// It arrives as `LAError` and as `NSError`, whichever a program asks for.
+/// Programs can catch it as `LAError` and as `NSError`.
 public struct LAError: _BridgedStoredNSError, Hashable, Sendable {
-    /// What went wrong; the raw values are Apple's.
+    /// The cause; raw values are Apple's.
     @frozen
     public enum Code: Int, _ErrorCodeProtocol, Sendable {
-        /// The error that has these codes.
         public typealias _ErrorType = LAError
 
-        /// The attempts are used up.
+        /// The user has no attempts left.
         case authenticationFailed = -1
-        /// The person canceled.
         case userCancel = -2
-        /// The person chose the fallback.
         case userFallback = -3
-        /// The system canceled.
         case systemCancel = -4
-        /// The person has no passcode.
+        /// The user has no password.
         case passcodeNotSet = -5
-        /// There is no usable sensor; the older name of `biometryNotAvailable`.
+        /// No sensor is usable; the older name of `biometryNotAvailable`.
         case touchIDNotAvailable = -6
-        /// Nothing is enrolled; the older name of `biometryNotEnrolled`.
+        /// The user is not enrolled; the older name of `biometryNotEnrolled`.
         case touchIDNotEnrolled = -7
-        /// A passcode is needed first; the older name of `biometryLockout`.
+        /// The password is required first; the older name of `biometryLockout`.
         case touchIDLockout = -8
-        /// The app invalidated the context.
         case appCancel = -9
-        /// The context had been invalidated before.
+        /// The app invalidated the context earlier.
         case invalidContext = -10
-        /// There is no companion device.
         case companionNotAvailable = -11
-        /// The sensor is not paired.
         case biometryNotPaired = -12
-        /// The sensor is not connected.
+        /// The sensor with the user's templates is not connected.
         case biometryDisconnected = -13
-        /// Kept for the table.
+        /// Exists for completeness; the service never sends it.
         case invalidDimensions = -14
-        /// A prompt would be needed and is not possible.
+        /// The evaluation needs a prompt, which is not possible or not allowed.
         case notInteractive = -1004
 
-        /// There is no usable sensor, or no service.
+        /// No sensor is usable, or the service is not available.
         public static let biometryNotAvailable = Code.touchIDNotAvailable
-        /// Nothing is enrolled.
+        /// The user is not enrolled on any sensor.
         public static let biometryNotEnrolled = Code.touchIDNotEnrolled
-        /// A passcode is needed before biometry is accepted again.
+        /// The user has to enter the password before biometry is accepted again.
         public static let biometryLockout = Code.touchIDLockout
         /// The older name of `companionNotAvailable`.
         public static let watchNotAvailable = Code.companionNotAvailable
     }
 
-    /// The error as Foundation has it.
     public let _nsError: NSError
 
-    /// An error from Foundation's; its domain is ``LAErrorDomain``.
+    /// Wraps an `NSError`, which must be in the domain ``LAErrorDomain``.
     public init(_nsError error: NSError) {
         precondition(error.domain == LAErrorDomain)
         _nsError = error
     }
 
-    /// Equal when the code and the sentence are: Foundation's own comparison traps on Linux.
+    /// Compares code and description, because Foundation's own comparison traps on Linux.
     public static func == (left: LAError, right: LAError) -> Bool {
         left._nsError.code == right._nsError.code
             && left.localizedDescription == right.localizedDescription
     }
 
-    /// By the code.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(_nsError.code)
     }
 
-    /// The domain of the errors.
     public static var errorDomain: String { LAErrorDomain }
 
-    /// The domain, as Foundation asks for it.
     public static var _nsErrorDomain: String { LAErrorDomain }
 }
 
 extension LAError: _ObjectiveCBridgeable {
-    /// What it is bridged to: with this, every cast between the two works on Linux as well.
+    /// Bridges to `NSError`: this conformance makes casts in both directions work on Linux.
     public typealias _ObjectiveCType = NSError
 
-    /// The error as Foundation has it.
     public func _bridgeToObjectiveC() -> NSError { _nsError }
 
-    /// An error from Foundation's; its domain is ``LAErrorDomain``.
+    /// Wraps an `NSError`, which must be in the domain ``LAErrorDomain``.
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) {
         result = LAError(_nsError: source)
     }
 
-    /// The same when the domain is this module's.
+    /// Wraps an `NSError`; false for another domain than ``LAErrorDomain``.
     public static func _conditionallyBridgeFromObjectiveC(
         _ source: NSError,
         result: inout LAError?
@@ -105,7 +92,7 @@ extension LAError: _ObjectiveCBridgeable {
         return true
     }
 
-    /// The same, or a failed authentication when there is no error.
+    /// Wraps an `NSError`; nil becomes `authenticationFailed`.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> LAError {
         guard let source else { return LAError(.authenticationFailed) }
         return LAError(_nsError: source)

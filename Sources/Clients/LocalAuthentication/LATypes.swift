@@ -1,12 +1,9 @@
-/// What has to be proved.
+/// The proof that an evaluation needs.
 public enum LAPolicy: Int, Sendable {
-    /// Biometry, nothing else.
     case deviceOwnerAuthenticationWithBiometrics = 1
-    /// Biometry or the passcode.
+    /// Biometry or the password.
     case deviceOwnerAuthentication = 2
-    /// A companion device.
     case deviceOwnerAuthenticationWithCompanion = 3
-    /// Biometry or a companion device.
     case deviceOwnerAuthenticationWithBiometricsOrCompanion = 4
 
     /// The older name of ``deviceOwnerAuthenticationWithCompanion``.
@@ -16,15 +13,11 @@ public enum LAPolicy: Int, Sendable {
         deviceOwnerAuthenticationWithBiometricsOrCompanion
 }
 
-/// What the strongest sensor looks at.
+/// The kind of the strongest sensor.
 public enum LABiometryType: Int, Sendable {
-    /// There is no sensor.
     case none = 0
-    /// A fingerprint.
     case touchID = 1
-    /// A face.
     case faceID = 2
-    /// An iris.
     case opticID = 4
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -32,33 +25,25 @@ public enum LABiometryType: Int, Sendable {
     public static let LABiometryNone = none
 }
 
-/// A secret that an app gives to its context.
 public enum LACredentialType: Int, Sendable {
-    /// The password of the app.
     case applicationPassword = 0
-    /// The PIN of a smart card.
     case smartCardPIN = -3
 }
 
-/// What is done with an item or a key.
+/// An operation on an item or a key.
 public enum LAAccessControlOperation: Int, Sendable {
-    /// Storing an item.
     case createItem = 0
     /// Reading an item.
     case useItem = 1
-    /// Making a key.
     case createKey = 2
-    /// Signing.
     case useKeySign = 3
-    /// Decrypting.
     case useKeyDecrypt = 4
-    /// Agreeing on a secret.
     case useKeyKeyExchange = 5
 }
 
-/// What kind of device stands in for the person.
+/// The kind of a companion device.
 public enum LACompanionType: Int, Sendable {
-    /// What is worn, or carried near: a security key, a phone.
+    /// A device near the user: a security key, a phone or a wearable.
     case watch = 1
     /// Another computer.
     case mac = 2

@@ -1,2 +1,2 @@
-// Apple's Security brings Core Foundation along, which is a part of Foundation here.
+// Apple's Security re-exports Core Foundation, which belongs to Foundation here.
 @_exported public import Foundation

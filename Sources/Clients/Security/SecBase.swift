@@ -2,19 +2,17 @@
 
 public import Foundation
 
-/// The outcome of a call: zero, or an error's number.
+/// The status of a call: zero, or an error code.
 public typealias OSStatus = Int32
 
-/// No error, as older code spells it.
+/// Success, in the spelling of older code.
 public let noErr: OSStatus = 0
 
-/// A sentence for people about an outcome; nil for a number without one.
-///
-/// Apple's signature; nothing is read or written there.
+/// Returns a sentence for the user about a status; nil for an unknown status.
 ///
 /// - Parameters:
-///   - status: The outcome of a call.
-///   - reserved: Nil.
+///   - status: The status of a call.
+///   - reserved: Never used.
 /// - Returns: The sentence.
 public func SecCopyErrorMessageString(
     _ status: OSStatus,

@@ -1,31 +1,26 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// A source of random bytes.
 public final class SecRandom: Sendable {
     fileprivate init() {}
 }
 
-/// A source of random bytes.
 public typealias SecRandomRef = SecRandom
 
-/// The system's source of random bytes.
-///
-/// Optional, as Apple declares it.
+/// The system's random number generator; optional, as Apple declares it.
 public let kSecRandomDefault: SecRandomRef? = SecRandom()
 
-/// Fills memory with random bytes of the kernel's.
+/// Fills memory with random bytes of the kernel.
 ///
-/// The pointer is part of Apple's signature; it is written to during this call only.
+/// The call writes to the pointer only before it returns.
 ///
 /// - Parameters:
 ///   - random: ``kSecRandomDefault``.
-///   - count: How many bytes.
-///   - bytes: Where to.
+///   - count: The number of bytes.
+///   - bytes: The memory to fill.
 /// - Returns: `errSecSuccess`.
 public func SecRandomCopyBytes(
     _ random: SecRandomRef?,
     _ count: Int,
-    // Apple's signature has it so.
     _ bytes: UnsafeMutableRawPointer
 ) -> Int32 {
     var generator = SystemRandomNumberGenerator()

@@ -1,6 +1,6 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-// The statuses of the parts of Apple's framework; the names and numbers are Apple's.
+// Status codes of the subsystems of Apple's framework; names and numbers are Apple's.
 
 /// Invalid access credentials were encountered.
 public let errSecInvalidAccessCredentials: OSStatus = -67_700

@@ -1,6 +1,6 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-// The names and numbers are Apple's.
+// Names and numbers are Apple's.
 
 /// No error.
 public let errSecSuccess: OSStatus = 0

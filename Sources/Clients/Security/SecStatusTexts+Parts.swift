@@ -1,4 +1,4 @@
-/// The texts of the statuses of parts.
+/// The descriptions of status codes of Apple's subsystems.
 let statusTextsOfParts: [Int32: String] = [
     -67_700: "Invalid access credentials were encountered.",
     -67_701: "An invalid record was encountered.",

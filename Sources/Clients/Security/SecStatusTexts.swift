@@ -1,4 +1,4 @@
-/// What statuses say to people.
+/// The descriptions of status codes.
 let statusMessages: [Int32: String] = statusTexts.merging(statusTextsOfParts) { text, _ in text }
 
 private let statusTexts: [Int32: String] = [

@@ -3,7 +3,7 @@ internal import Foundation
 internal import LocalAuthBus
 internal import LocalAuthClient
 
-/// What could authenticate the user at one moment, as values.
+/// A snapshot of the mechanisms that could authenticate the user.
 struct EnvironmentReading: Hashable, Sendable {
     var domain = DomainReading()
     var biometryCode: Int32 = -6

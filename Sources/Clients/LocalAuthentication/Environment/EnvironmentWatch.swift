@@ -2,19 +2,19 @@ internal import DBus
 internal import LocalAuthBus
 internal import LocalAuthClient
 
-/// Follows what the service says about its sensors and enrolments.
+/// Watches the service for changes of sensors and enrolments.
 @BusActor
 final class EnvironmentWatch {
     private var sources: [EventSource] = []
     private var isFollowing = false
-    /// What is enrolled the service tells those who have a context.
+    /// The service sends enrolment changes only to callers with a context.
     private let context = RemoteContext(.shared)
     private var isReading = false
     private var isStale = false
 
     nonisolated init() {}
 
-    /// Calls `changed` with a fresh reading after everything that may have changed one.
+    /// Calls `changed` with a fresh reading after each possible change.
     nonisolated func start(
         _ changed: @escaping @Sendable (EnvironmentReading) -> Void
     ) {
@@ -25,7 +25,7 @@ final class EnvironmentWatch {
         _ changed: @escaping @Sendable (EnvironmentReading) -> Void
     ) async {
         guard !isFollowing else { return }
-        // Before anything is waited for, so that of two at once one follows.
+        // Set before the first await, so that only one of two concurrent calls continues.
         isFollowing = true
         guard let service = try? await ServiceConnection.shared.current() else {
             isFollowing = false
@@ -37,7 +37,7 @@ final class EnvironmentWatch {
                 await self?.read(changed)
             }
         }
-        // A lost connection is no longer watched: the next observer starts again.
+        // A lost connection ends the watch, and the next observer starts it again.
         service.connection.onDisconnect { [weak self] in self?.isFollowing = false }
     }
 
@@ -68,7 +68,9 @@ final class EnvironmentWatch {
         _ = try? await context.current()
     }
 
-    /// One reading at a time; a change during a reading is seen by the next.
+    /// Runs one reading at a time.
+    ///
+    /// A change during a reading triggers another.
     private func read(
         _ changed: @Sendable (EnvironmentReading) -> Void
     ) async {

@@ -3,7 +3,7 @@ public import Foundation
 internal import LocalAuthBus
 internal import LocalAuthClient
 
-/// The enrolment at one moment, as values.
+/// A snapshot of the enrolment.
 struct DomainReading: Hashable, Sendable {
     var biometryType = LABiometryType.none
     var biometry: Data?
@@ -12,7 +12,7 @@ struct DomainReading: Hashable, Sendable {
 
     @BusActor
     static func now() async -> DomainReading {
-        // Of a context of its own: to look changes nothing for the one that is looked at.
+        // A separate context: reading must not change the state of the observed context.
         let context = RemoteContext(.shared)
         defer { withExtendedLifetime(context) {} }
         var reading = DomainReading()
@@ -33,13 +33,11 @@ struct DomainReading: Hashable, Sendable {
     }
 }
 
-/// Represents what is enrolled: the bytes change whenever that does.
+/// Digests of the enrolment, which change whenever the enrolment does.
 public final class LADomainState: NSObject, Sendable {
-    /// The biometric part.
     public let biometry: LADomainStateBiometry
-    /// The companions' part.
     public let companion: LADomainStateCompanion
-    /// Both together; nil when nothing is enrolled.
+    /// The digest of biometry and companions together; nil without an enrolment.
     public let stateHash: Data?
 
     init(_ reading: DomainReading) {
@@ -49,11 +47,10 @@ public final class LADomainState: NSObject, Sendable {
     }
 }
 
-/// The biometric enrolment.
 public final class LADomainStateBiometry: NSObject, Sendable {
-    /// What the strongest sensor looks at.
+    /// The kind of the strongest sensor.
     public let biometryType: LABiometryType
-    /// Changes whenever the enrolment does; nil when nothing is enrolled.
+    /// A digest that changes whenever the enrolment does; nil without an enrolment.
     public let stateHash: Data?
 
     init(_ reading: DomainReading) {
@@ -62,23 +59,21 @@ public final class LADomainStateBiometry: NSObject, Sendable {
     }
 }
 
-/// The companion devices.
 public final class LADomainStateCompanion: NSObject, Sendable {
-    /// The kinds of companions that could be used now.
+    /// The kinds of companions that can be used now.
     public let availableCompanionTypes: Set<LACompanionType>
-    /// Changes whenever the companions do; nil when there is none.
+    /// A digest that changes whenever the companions do; nil without a companion.
     ///
-    /// It is the hash of biometry and companions together, so it changes with the biometric
-    /// enrolment as well.
+    /// The digest covers biometry as well, so it also changes with the biometric enrolment.
     public let stateHash: Data?
 
     init(_ reading: DomainReading) {
-        // A device near the person is what Apple calls a watch.
+        // A device near the user corresponds to Apple's watch.
         availableCompanionTypes = reading.hasCompanion ? [.watch] : []
         stateHash = reading.hasCompanion ? reading.combined : nil
     }
 
-    /// The state of one kind of companion; nil when there is none.
+    /// Returns the digest for a kind of companion; nil without such a companion.
     public func stateHash(for companionType: LACompanionType) -> Data? {
         availableCompanionTypes.contains(companionType) ? stateHash : nil
     }

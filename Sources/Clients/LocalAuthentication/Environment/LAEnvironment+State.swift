@@ -1,7 +1,7 @@
 public import Foundation
 
 extension LAEnvironment {
-    /// What could authenticate a user at one moment.
+    /// A snapshot of the mechanisms that could authenticate a user.
     public final class State: NSObject, NSCopying, Sendable {
         private let reading: EnvironmentReading
 
@@ -9,46 +9,43 @@ extension LAEnvironment {
             self.reading = reading
         }
 
-        /// Biometry; nil without a sensor.
+        /// The biometric mechanism; nil without a sensor.
         public var biometry: MechanismBiometry? {
             reading.domain.biometryType == .none ? nil : MechanismBiometry(reading)
         }
 
-        /// The passcode.
+        /// The user's password.
         public var userPassword: MechanismUserPassword? { MechanismUserPassword(reading) }
 
-        /// Companion devices, one for each kind.
+        /// The companion devices, one entry for each kind.
         public var companions: [MechanismCompanion] {
             reading.domain.hasCompanion ? [MechanismCompanion(reading)] : []
         }
 
-        /// All of them.
         public var allMechanisms: [Mechanism] {
             let own: [Mechanism?] = [biometry, userPassword]
             return own.compactMap(\.self) + companions
         }
 
-        /// Returns itself: a state is immutable.
+        /// Returns itself, because a state is immutable.
         public func copy(with zone: NSZone? = nil) -> Any { self }
 
-        /// Whether both say the same.
         public override func isEqual(_ object: Any?) -> Bool {
             (object as? State)?.reading == reading
         }
 
-        /// Equal for equal states.
         public override var hash: Int { reading.hashValue }
     }
 
-    /// A way to authenticate.
+    /// A mechanism for authentication.
     ///
-    /// The subclasses add constants only; the compiler can't check a class with subclasses.
+    /// SAFETY: `@unchecked Sendable` because a superclass can't be checked. Subclasses add
+    /// constants only.
     public class Mechanism: NSObject, @unchecked Sendable {
-        /// Whether an evaluation with it could succeed now.
+        /// Whether an evaluation with this mechanism could succeed now.
         public let isUsable: Bool
-        /// What people call it.
         public let localizedName: String
-        /// The name of its symbol.
+        /// The name of the mechanism's symbol.
         public let iconSystemName: String
 
         fileprivate init(isUsable: Bool, name: String, icon: String) {
@@ -58,19 +55,18 @@ extension LAEnvironment {
         }
     }
 
-    /// Biometry.
+    /// The biometric mechanism.
     ///
-    /// Constants only, as above.
+    /// SAFETY: constants only, as in ``Mechanism``.
     public final class MechanismBiometry: Mechanism, @unchecked Sendable {
-        /// What the sensor looks at, whether it can be used now or not.
+        /// The kind of the strongest sensor, usable or not.
         public let biometryType: LABiometryType
-        /// Whether the user is enrolled.
         public let isEnrolled: Bool
-        /// Whether a passcode is needed first.
+        /// Whether the password is required before the next biometric attempt.
         public let isLockedOut: Bool
-        /// Changes whenever the enrolment does; empty when nothing is enrolled.
+        /// A digest that changes whenever the enrolment does; empty without an enrolment.
         public let stateHash: Data
-        /// Whether the lid covers the sensor.
+        /// Whether the closed lid covers the sensor.
         public let builtInSensorInaccessible: Bool
 
         fileprivate init(_ reading: EnvironmentReading) {
@@ -89,11 +85,10 @@ extension LAEnvironment {
         }
     }
 
-    /// The passcode.
+    /// The password mechanism.
     ///
-    /// Constants only, as above.
+    /// SAFETY: constants only, as in ``Mechanism``.
     public final class MechanismUserPassword: Mechanism, @unchecked Sendable {
-        /// Whether there is one.
         public let isSet: Bool
 
         fileprivate init(_ reading: EnvironmentReading) {
@@ -104,14 +99,12 @@ extension LAEnvironment {
 
     /// A companion device.
     ///
-    /// Constants only, as above.
+    /// SAFETY: constants only, as in ``Mechanism``.
     public final class MechanismCompanion: Mechanism, @unchecked Sendable {
-        /// What kind.
         public let type: LACompanionType
-        /// Changes whenever it does; nil when there is none.
+        /// A digest that changes whenever the companions do; nil without a companion.
         ///
-        /// It is the hash of biometry and companions together, so it changes with the biometric
-        /// enrolment as well.
+        /// The digest covers biometry as well, so it also changes with the biometric enrolment.
         public let stateHash: Data?
 
         fileprivate init(_ reading: EnvironmentReading) {

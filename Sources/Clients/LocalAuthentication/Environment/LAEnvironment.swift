@@ -4,29 +4,30 @@ internal import LocalAuthClient
 internal import Security
 internal import Synchronization
 
-/// What could authenticate a user now, and when that changes.
+/// The mechanisms that could authenticate the user, and notifications about changes.
 public final class LAEnvironment: NSObject, Sendable {
-    /// Is told when the state changes, on a private queue.
+    /// Receives state changes on a private queue.
     ///
-    /// Its one method has an empty default: there are no optional methods here.
+    /// Apple's protocol has an optional method; here the method has an empty default.
     public protocol Observer: NSObjectProtocol {
-        /// Called after a change; `state` of the environment is the new one already.
+        /// Called after a change, when `environment.state` already is the new state.
         func environment(
             _ environment: LAEnvironment,
             stateDidChangeFromOldState oldState: LAEnvironment.State
         )
     }
 
-    /// The user whose process this is.
+    /// The environment of the user who runs this process.
     public static let currentUser = LAEnvironment()
 
     private struct WeakObserver {
         weak var observer: (any Observer)?
     }
 
-    /// The observers are told on one queue, one after another.
+    /// The observers, called in turn on a serial queue.
     ///
-    /// What is not Sendable here is the observers; the lock guards the list of them.
+    /// SAFETY: observers need not be Sendable, so the compiler can't check this struct. A lock
+    /// guards it.
     private struct Observers: @unchecked Sendable {
         var list: [WeakObserver] = []
         var streams: [UUID: AsyncStream<State>.Continuation] = [:]
@@ -41,25 +42,24 @@ public final class LAEnvironment: NSObject, Sendable {
         super.init()
     }
 
-    /// What could authenticate the user now.
+    /// A snapshot of the current state.
     public var state: State {
         State(blocking(orElse: EnvironmentReading()) { await EnvironmentReading.now() })
     }
 
-    /// Tells an observer of changes from now on; it is not kept alive.
+    /// Adds an observer, held by a weak reference.
     public func addObserver(_ observer: any Observer) {
         observers.withLock { $0.list.append(WeakObserver(observer: observer)) }
         start()
     }
 
-    /// Tells an observer no more.
     public func removeObserver(_ observer: any Observer) {
         observers.withLock { known in
             known.list.removeAll { $0.observer == nil || $0.observer === observer }
         }
     }
 
-    /// Every new state, for code that awaits.
+    /// A stream of new states.
     public var stateUpdates: AsyncStream<State> {
         let key = UUID()
         let (states, feed) = AsyncStream.makeStream(of: State.self)

@@ -3,7 +3,7 @@ public import Foundation
 internal import LocalAuthClient
 public import Security
 
-/// Runs a call of the keychain, and makes Apple's errors of what it throws.
+/// Runs a keychain call, and converts its errors to Apple's.
 func keychain<Value: Sendable>(
     _ body: @escaping @BusActor @Sendable (RemoteKeychain) async throws(KeychainFailure) -> Value
 ) async throws -> Value {
@@ -33,11 +33,10 @@ private func onKeychain<Value: Sendable>(
 }
 
 extension LARight {
-    /// Uses what the right guards, without a prompt: the right has been authorized for it.
+    /// Keychain access without a prompt, because the right is already authorized.
     var use: RemoteKeychain.Use { RemoteKeychain.Use(context: context, forbidsInteraction: true) }
 }
 
-/// The one secret of a right.
 public final class LASecret: NSObject, Sendable {
     private let id: String
     private let right: Held
@@ -47,9 +46,9 @@ public final class LASecret: NSObject, Sendable {
         self.right = right
     }
 
-    /// The secret; the right has to be authorized.
+    /// The secret of an authorized right.
     ///
-    /// - Throws: An error of the keychain.
+    /// - Throws: An error of the keychain; `notInteractive` if the right is not authorized.
     public var rawData: Data {
         get async throws {
             let (id, use) = (id, try right.use())
@@ -61,7 +60,7 @@ public final class LASecret: NSObject, Sendable {
         }
     }
 
-    /// The secret; the right has to be authorized.
+    /// Passes the secret of an authorized right to a completion.
     public func loadData(completion: @escaping @Sendable (Data?, (any Error)?) -> Void) {
         Task {
             do {
@@ -73,7 +72,7 @@ public final class LASecret: NSObject, Sendable {
     }
 }
 
-/// The right of a secret and of a key, which it holds itself.
+/// A weak reference from a secret or a key to its right.
 final class Held: Sendable {
     private struct Weak: Sendable {
         weak let right: LARight?
@@ -85,7 +84,7 @@ final class Held: Sendable {
         reference = Weak(right: right)
     }
 
-    /// - Throws: `notInteractive` when the right isn't authorized, or is gone.
+    /// - Throws: `notInteractive` if the right isn't authorized or was released.
     func use() throws -> RemoteKeychain.Use {
         guard let right = reference.right, right.state == .authorized else {
             throw LAError(
@@ -97,7 +96,6 @@ final class Held: Sendable {
     }
 }
 
-/// The public half of a right's key.
 public final class LAPublicKey: NSObject, Sendable {
     let point: [UInt8]
 
@@ -107,17 +105,17 @@ public final class LAPublicKey: NSObject, Sendable {
 
     private var key: SecKey { SecKey(id: nil, publicKey: point) }
 
-    /// The X9.63 point.
+    /// The point in X9.63 format.
     public var bytes: Data {
         get async throws { Data(point) }
     }
 
-    /// The X9.63 point.
+    /// Passes the point in X9.63 format to a completion.
     public func exportBytes(completion: @escaping @Sendable (Data?, (any Error)?) -> Void) {
         completion(Data(point), nil)
     }
 
-    /// Encrypts so that only the holder of the private half can read it.
+    /// Encrypts data for the holder of the private half.
     ///
     /// - Throws: An error of the keychain.
     public func encrypt(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
@@ -135,7 +133,7 @@ public final class LAPublicKey: NSObject, Sendable {
 
     /// Checks a signature.
     ///
-    /// - Throws: When it is not this key's.
+    /// - Throws: An error if the signature is not from this key.
     public func verify(
         _ signedData: Data,
         signature: Data,
@@ -162,7 +160,6 @@ public final class LAPublicKey: NSObject, Sendable {
 public final class LAPrivateKey: NSObject, Sendable {
     private let id: String
     private let right: Held
-    /// The public half.
     public let publicKey: LAPublicKey
 
     init(id: String, publicKey: [UInt8], right: Held) {
@@ -173,7 +170,7 @@ public final class LAPrivateKey: NSObject, Sendable {
 
     private var key: SecKey { SecKey(id: id, publicKey: publicKey.point) }
 
-    /// Signs; the right has to be authorized.
+    /// Signs data; needs an authorized right.
     ///
     /// - Throws: An error of the keychain.
     public func sign(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
@@ -190,7 +187,7 @@ public final class LAPrivateKey: NSObject, Sendable {
         SecKeyIsAlgorithmSupported(key, .sign, algorithm)
     }
 
-    /// Decrypts; the right has to be authorized.
+    /// Decrypts data; needs an authorized right.
     ///
     /// - Throws: An error of the keychain.
     public func decrypt(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
@@ -207,13 +204,13 @@ public final class LAPrivateKey: NSObject, Sendable {
         SecKeyIsAlgorithmSupported(key, .decrypt, algorithm)
     }
 
-    /// Agrees on a secret with the holder of another key; the right has to be authorized.
+    /// Derives a shared secret with another key; needs an authorized right.
     ///
     /// - Parameters:
-    ///   - publicKey: The other party's X9.63 point.
-    ///   - algorithm: How.
+    ///   - publicKey: The other party's point in X9.63 format.
+    ///   - algorithm: A key exchange algorithm.
     ///   - parameters: `requestedSize` and `sharedInfo`, by their names.
-    /// - Returns: The secret.
+    /// - Returns: The derived secret.
     /// - Throws: An error of the keychain.
     public func exchangeKeys(
         publicKey: Data,

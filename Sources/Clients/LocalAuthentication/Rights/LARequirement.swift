@@ -1,7 +1,7 @@
 public import Foundation
 internal import Security
 
-/// What a right asks of the person.
+/// The proof that a right requires.
 public final class LAAuthenticationRequirement: NSObject, Sendable {
     enum Kind: String {
         case presence
@@ -15,15 +15,17 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
         self.kind = kind
     }
 
-    /// Biometry or the passcode.
+    /// Biometry or the password.
     public static let `default` = LAAuthenticationRequirement(.presence)
-    /// Biometry; fails without a sensor, and when nothing is enrolled.
+    /// Biometry; fails without a sensor or without an enrolment.
     public static let biometry = LAAuthenticationRequirement(.biometry)
-    /// Biometry with the enrolment that there was when the right was saved; of an ``LARight`` that
-    /// isn't saved, with the one of its first success.
+    /// Biometry with an unchanged enrolment.
+    ///
+    /// The reference is the enrolment at the time of saving, or for an unsaved ``LARight`` at its
+    /// first success.
     public static let biometryCurrentSet = LAAuthenticationRequirement(.biometryCurrentSet)
 
-    /// Biometry, or else what the fallback asks for.
+    /// Biometry, or the fallback's proof.
     public static func biometry(
         fallback: LABiometryFallbackRequirement
     ) -> LAAuthenticationRequirement {
@@ -44,11 +46,11 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
     }
 }
 
-/// The fallback when biometry isn't possible.
+/// The proof that replaces biometry if biometry isn't possible.
 public final class LABiometryFallbackRequirement: NSObject, Sendable {
-    /// The passcode.
+    /// The password.
     public static let `default` = LABiometryFallbackRequirement()
-    /// The passcode.
+    /// The password.
     public static let devicePasscode = LABiometryFallbackRequirement()
 
     private override init() {

@@ -1,9 +1,9 @@
 public import Foundation
 public import Security
 
-// The same calls for code that does not await. Each completion is called once, off the main thread.
+// Variants with completions, each called once, off the main thread.
 
-/// Awaits, and tells a completion.
+/// Awaits `body`, and passes its result to a completion.
 private func tell<Value: Sendable>(
     _ completion: @escaping @Sendable (Value?, (any Error)?) -> Void,
     _ body: @escaping @Sendable () async throws -> Value
@@ -18,7 +18,7 @@ private func tell<Value: Sendable>(
 }
 
 extension LARightStore {
-    /// The right of that name.
+    /// Finds the right with this name.
     public func right(
         forIdentifier identifier: String,
         completion: @escaping @Sendable (LAPersistedRight?, (any Error)?) -> Void
@@ -26,7 +26,7 @@ extension LARightStore {
         tell(completion) { try await self.right(forIdentifier: identifier) }
     }
 
-    /// Keeps a right, with a new key and an empty secret.
+    /// Saves a right with a new key and an empty secret.
     public func saveRight(
         _ right: LARight,
         identifier: String,
@@ -35,7 +35,7 @@ extension LARightStore {
         tell(completion) { try await self.saveRight(right, identifier: identifier) }
     }
 
-    /// Keeps a right, with a new key and a secret.
+    /// Saves a right with a new key and a secret.
     public func saveRight(
         _ right: LARight,
         identifier: String,
@@ -47,7 +47,7 @@ extension LARightStore {
         }
     }
 
-    /// Forgets a right, its key and its secret.
+    /// Deletes a right, its key and its secret.
     public func removeRight(
         _ right: LAPersistedRight,
         completion: @escaping @Sendable ((any Error)?) -> Void
@@ -55,7 +55,7 @@ extension LARightStore {
         tell({ (_: Void?, error) in completion(error) }, { try await self.removeRight(right) })
     }
 
-    /// Forgets the right of that name.
+    /// Deletes the right with this name.
     public func removeRight(
         forIdentifier identifier: String,
         completion: @escaping @Sendable ((any Error)?) -> Void
@@ -66,14 +66,14 @@ extension LARightStore {
         )
     }
 
-    /// Forgets all rights.
+    /// Deletes all rights.
     public func removeAllRights(completion: @escaping @Sendable ((any Error)?) -> Void) {
         tell({ (_: Void?, error) in completion(error) }, { try await self.removeAllRights() })
     }
 }
 
 extension LAPrivateKey {
-    /// Signs; the right has to be authorized.
+    /// Signs data; needs an authorized right.
     public func sign(
         _ data: Data,
         algorithm: SecKeyAlgorithm,
@@ -82,7 +82,7 @@ extension LAPrivateKey {
         tell(completion) { try await self.sign(data, algorithm: algorithm) }
     }
 
-    /// Decrypts; the right has to be authorized.
+    /// Decrypts data; needs an authorized right.
     public func decrypt(
         _ data: Data,
         algorithm: SecKeyAlgorithm,
@@ -93,7 +93,7 @@ extension LAPrivateKey {
 }
 
 extension LAPublicKey {
-    /// Encrypts so that only the holder of the private half can read it.
+    /// Encrypts data for the holder of the private half.
     public func encrypt(
         _ data: Data,
         algorithm: SecKeyAlgorithm,
@@ -102,7 +102,7 @@ extension LAPublicKey {
         tell(completion) { try await self.encrypt(data, algorithm: algorithm) }
     }
 
-    /// Checks a signature; an error when it is not this key's.
+    /// Checks a signature; passes an error if it is not from this key.
     public func verify(
         _ signedData: Data,
         signature: Data,

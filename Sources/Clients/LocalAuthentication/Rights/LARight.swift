@@ -3,19 +3,17 @@ public import Foundation
 internal import Security
 internal import Synchronization
 
-/// Something for which a person has to be authenticated.
+/// An operation that requires authentication.
 ///
-/// All mutable state is behind a lock; the compiler can't check that for an open class.
+/// SAFETY: a lock guards all mutable state, which the compiler can't check in an open class.
 open class LARight: NSObject, @unchecked Sendable {
-    /// Where a right stands.
     public enum State: Int, Sendable {
-        /// Nothing was asked yet.
+        /// No authorization has started yet.
         case unknown = 0
-        /// The person is asked.
+        /// An authorization runs.
         case authorizing = 1
-        /// The person was there.
         case authorized = 2
-        /// The person was not authenticated, or the right was given up.
+        /// The authorization failed, or the right was deauthorized.
         case notAuthorized = 3
     }
 
@@ -23,11 +21,11 @@ open class LARight: NSObject, @unchecked Sendable {
         var state = State.unknown
         var tag = 0
         var context = LAContext()
-        /// The enrolment of the first success, for rights that depend on it.
+        /// The enrolment at the first success, for rights that depend on it.
         var enrolment: Data?
         var streams: [UUID: AsyncStream<State>.Continuation] = [:]
 
-        /// Inside the lock: else the streams could have two states the wrong way round.
+        /// Runs inside the lock, so that streams receive states in the right order.
         mutating func enter(_ state: State) {
             self.state = state
             for stream in streams.values { stream.yield(state) }
@@ -37,27 +35,25 @@ open class LARight: NSObject, @unchecked Sendable {
     let requirement: LAAuthenticationRequirement
     private let standing = Mutex(Standing())
 
-    /// A right that asks for biometry or the passcode.
+    /// Creates a right that requires biometry or the password.
     public override convenience init() {
         self.init(requirement: .default)
     }
 
-    /// A right that asks for what the requirement says.
     public init(requirement: LAAuthenticationRequirement) {
         self.requirement = requirement
         super.init()
     }
 
-    /// Where the right stands.
     open var state: State { standing.withLock { $0.state } }
 
-    /// A number of the app's own.
+    /// A number for the app's own use.
     open var tag: Int {
         get { standing.withLock { $0.tag } }
         set { standing.withLock { $0.tag = newValue } }
     }
 
-    /// Every new state, for code that awaits.
+    /// A stream of new states.
     public var stateUpdates: AsyncStream<State> {
         let key = UUID()
         let (states, feed) = AsyncStream.makeStream(of: State.self)
@@ -68,15 +64,15 @@ open class LARight: NSObject, @unchecked Sendable {
         return states
     }
 
-    /// The context that holds the success.
+    /// The context with the success.
     var context: LAContext { standing.withLock { $0.context } }
 
-    /// Asks the person.
+    /// Authenticates the user.
     ///
     /// - Parameters:
-    ///   - localizedReason: What for; not empty.
-    ///   - completion: Called once, on a private queue; nil: the person was authenticated, and the
-    ///     right wasn't given up meanwhile.
+    ///   - localizedReason: The purpose; not empty.
+    ///   - completion: Called once, on a private queue. Nil means that the user was authenticated
+    ///     and the right was not deauthorized meanwhile.
     @preconcurrency
     open func authorize(
         localizedReason: String,
@@ -93,10 +89,11 @@ open class LARight: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Takes the end of an authorization, unless the right was given up since it began.
+    /// Applies the result of an authorization, unless the right was deauthorized since the start.
     ///
-    /// Of two at once on the same context the one that succeeds decides.
-    /// - Returns: Why the right isn't authorized by it.
+    /// If two authorizations overlap on a context, a success wins.
+    ///
+    /// - Returns: The reason why the right is not authorized, or nil.
     private func conclude(_ refusal: (any Error)?, on context: LAContext) -> (any Error)? {
         standing.withLock { standing in
             guard standing.context === context else {
@@ -113,7 +110,7 @@ open class LARight: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Asks the person.
+    /// Authenticates the user.
     ///
     /// - Throws: ``LAError``.
     open func authorize(localizedReason: String) async throws {
@@ -125,7 +122,7 @@ open class LARight: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Why a success doesn't count for this right.
+    /// Returns the reason why a success doesn't authorize this right, or nil.
     func refusal(after context: LAContext) -> (any Error)? {
         guard requirement.kind == .biometryCurrentSet else { return nil }
         let now = context.domainState.biometry.stateHash
@@ -140,7 +137,7 @@ open class LARight: NSObject, @unchecked Sendable {
         )
     }
 
-    /// Says whether the person could be asked now.
+    /// Checks whether an authorization is possible now.
     @preconcurrency
     open func checkCanAuthorize(completion: @escaping @Sendable ((any Error)?) -> Void) {
         let policy = requirement.policy
@@ -152,7 +149,7 @@ open class LARight: NSObject, @unchecked Sendable {
             }
     }
 
-    /// Says whether the person could be asked now.
+    /// Checks whether an authorization is possible now.
     ///
     /// - Throws: ``LAError``.
     open func checkCanAuthorize() async throws {
@@ -164,7 +161,7 @@ open class LARight: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Gives the right up; the next ``authorize(localizedReason:completion:)`` asks again.
+    /// Discards the success; the next ``authorize(localizedReason:completion:)`` prompts again.
     @preconcurrency
     open func deauthorize(completion: @escaping @Sendable () -> Void) {
         let old = standing.withLock { standing in
@@ -177,7 +174,7 @@ open class LARight: NSObject, @unchecked Sendable {
         DispatchQueue.global().async { completion() }
     }
 
-    /// Gives the right back.
+    /// Discards the success; the next ``authorize(localizedReason:)`` prompts again.
     open func deauthorize() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             deauthorize { continuation.resume() }

@@ -2,9 +2,9 @@ internal import DBus
 public import Foundation
 internal import Security
 
-/// A right with a key and at most one secret, which outlives the process.
+/// A saved right with a key and a secret, which outlives the process.
 ///
-/// Constants only, beside what the superclass guards.
+/// SAFETY: adds constants only to the state that the superclass guards.
 public final class LAPersistedRight: LARight, @unchecked Sendable {
     struct Parts: Sendable {
         var keyID: String
@@ -25,20 +25,18 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
         super.init(requirement: requirement)
     }
 
-    /// The right's key.
     public var key: LAPrivateKey {
         LAPrivateKey(id: parts.keyID, publicKey: parts.publicKey, right: Held(self))
     }
 
-    /// The right's secret.
     public var secret: LASecret { LASecret(id: parts.secretID, right: Held(self)) }
 
-    /// The items are deleted when the enrolment changes, and the success becomes worthless.
+    /// Refuses a success if the enrolment has changed: the service has deleted the items by then.
     override func refusal(after context: LAContext) -> (any Error)? {
         let (id, use) = (
             parts.secretID, RemoteKeychain.Use(context: context, forbidsInteraction: true)
         )
-        // What isn't said may be anything.
+        // If the service does not answer, refuse: the items may be gone.
         let silence: (NoAnswer) -> KeychainFailure? = { KeychainFailure($0) }
         let failure = blocking(orElse: silence) {
             do throws(KeychainFailure) {
@@ -56,9 +54,8 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
     }
 }
 
-/// Keeps rights, by the names that the app gives them.
+/// Saves rights under names that the app chooses.
 public final class LARightStore: NSObject, Sendable {
-    /// The one of the user.
     public static let shared = LARightStore()
 
     private static let service = "org.localauth.right"
@@ -69,14 +66,14 @@ public final class LARightStore: NSObject, Sendable {
 
     // MARK: Keeping
 
-    /// Keeps a right, with a new key and an empty secret, in the place of one of that name.
+    /// Saves a right with a new key and an empty secret, and replaces a right with this name.
     ///
     /// - Throws: An error of the keychain.
     public func saveRight(_ right: LARight, identifier: String) async throws -> LAPersistedRight {
         try await saveRight(right, identifier: identifier, secret: Data())
     }
 
-    /// Keeps a right, with a new key and a secret, in the place of one of that name.
+    /// Saves a right with a new key and a secret, and replaces a right with this name.
     ///
     /// - Throws: An error of the keychain.
     public func saveRight(
@@ -101,7 +98,7 @@ public final class LARightStore: NSObject, Sendable {
         let flags = requirement.flags
         let old = try await find(identifier, keychain)
         let key = try await keychain.createKey(
-            // With an empty label it is another key than the one that it replaces.
+            // The empty label makes the new key distinct from the key that it replaces.
             [
                 "class": .string("keys"), "agrp": .string(AccessGroup.ofProgram),
                 "atag": .bytes([UInt8]("\(service).\(identifier)".utf8)), "klbl": .bytes([]),
@@ -124,7 +121,7 @@ public final class LARightStore: NSObject, Sendable {
                 ["replaces": old.first?["id"]].compactMapValues(\.self)
             )
             let oldKeys = old.compactMap { $0["desc"]?.asString }
-            // The right is kept by now: a key that nobody refers to is no reason to lose it.
+            // The right is saved, so an error while deleting its old key must not fail the call.
             if !oldKeys.isEmpty { try? await keychain.delete(oldKeys) }
             return .init(keyID: key.id, secretID: id, publicKey: key.publicKey)
         } catch {
@@ -145,9 +142,9 @@ public final class LARightStore: NSObject, Sendable {
 
     // MARK: Finding
 
-    /// The right of that name.
+    /// Finds the right with this name.
     ///
-    /// - Throws: An error of the keychain; `errSecItemNotFound` when there is none.
+    /// - Throws: An error of the keychain; `errSecItemNotFound` if there is no such right.
     public func right(forIdentifier identifier: String) async throws -> LAPersistedRight {
         let found = try await keychain { keychain throws(KeychainFailure) in
             try await Self.find(identifier, keychain)
@@ -184,21 +181,21 @@ public final class LARightStore: NSObject, Sendable {
 
     // MARK: Removing
 
-    /// Forgets a right, its key and its secret.
+    /// Deletes a right, its key and its secret.
     ///
     /// - Throws: An error of the keychain.
     public func removeRight(_ right: LAPersistedRight) async throws {
         try await remove(right.identifier)
     }
 
-    /// Forgets the right of that name.
+    /// Deletes the right with this name.
     ///
     /// - Throws: An error of the keychain.
     public func removeRight(forIdentifier identifier: String) async throws {
         try await remove(identifier)
     }
 
-    /// Forgets all rights.
+    /// Deletes all rights.
     ///
     /// - Throws: An error of the keychain.
     public func removeAllRights() async throws {

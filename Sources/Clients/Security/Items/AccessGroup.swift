@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Linux
 
-/// The access group of this program: what keeps its items apart from those of others.
+/// The access group of this program, which separates its items from other programs' items.
 ///
-/// It is what the program is called, so it protects nothing from a program that lies. It depends on
-/// what is installed alone, never on how the program was started: one that is started from a
-/// terminal today finds what it stored when it was started from a menu.
+/// Security: a program chooses its own name, so the group is no protection from a program that
+/// lies. The group depends on the installed files only. A program started from a terminal finds the
+/// items that it stored when started from a menu.
 package enum AccessGroup {
-    /// The group of items and queries that name none.
+    /// The group of items and queries without an explicit group.
     package static let ofProgram = of(
         RunningProgram.path(of: getpid()) ?? "",
         bundleIdentifier: Bundle.main.bundleIdentifier,
@@ -17,14 +17,16 @@ package enum AccessGroup {
         )
     )
 
-    /// The first of these that there is: the identifier of the bundle, of the sandboxed
-    /// application, of the desktop file that starts the program; the name of the program's file.
+    /// Returns the first existing name of four.
+    ///
+    /// The order is: bundle identifier, sandboxed application, desktop file, file name of the
+    /// program.
     ///
     /// - Parameters:
     ///   - path: The program's file.
-    ///   - bundleIdentifier: What `Info.plist` beside it says.
-    ///   - sandbox: The application that the sandbox is for.
-    ///   - desktopFolders: Where desktop files are installed.
+    ///   - bundleIdentifier: The identifier in `Info.plist` beside the program.
+    ///   - sandbox: The application of the sandbox.
+    ///   - desktopFolders: Folders with desktop files.
     /// - Returns: The group.
     static func of(
         _ path: String,
@@ -41,8 +43,9 @@ package enum AccessGroup {
         return files.first?.identifier ?? name
     }
 
-    /// Where desktop files are, those of the system first: a launcher that a user makes for a
-    /// program that is installed doesn't give it another group.
+    /// Returns the folders with desktop files, system folders first.
+    ///
+    /// A user's own launcher for an installed program must not change the program's group.
     static func desktopFolders(
         home: String,
         system: [String] = ["/usr/local/share", "/usr/share"]
@@ -50,7 +53,7 @@ package enum AccessGroup {
         (system + ["\(home)/.local/share"]).map { "\($0)/applications" }
     }
 
-    /// What `/.flatpak-info` says, which the sandbox puts there.
+    /// Parses the application's name from `/.flatpak-info`, a file that the sandbox creates.
     static func sandboxedApplication(_ bytes: [UInt8]) -> String? {
         var isApplication = false
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {

@@ -1,22 +1,19 @@
 package import DBus
 package import LocalAuthClient
 
-/// What `kSecUseAuthenticationContext` takes: `LAContext`, which is in another module.
+/// The interface of `LAContext`, a class in another module, for `kSecUseAuthenticationContext`.
 package protocol AuthenticationContextSource: AnyObject, Sendable {
-    /// The context at the service.
+    /// The service's context object.
     var remote: RemoteContext { get }
-    /// Whether prompts are forbidden.
     var forbidsInteraction: Bool { get }
-    /// The reason for prompts whose caller gives none; empty: none.
+    /// The reason for prompts of calls without a reason; empty if unset.
     var promptReason: String { get }
-    /// Whether it was invalidated.
+    /// Whether the context is invalidated.
     var isOver: Bool { get }
 
-    /// Tells the service what prompts on this context look like.
+    /// Sends the context's prompt texts to a service that the caller has just found.
     ///
-    /// The service is one that was just found.
-    ///
-    /// - Returns: The context's object.
-    /// - Throws: What keeps the service from having an object for it.
+    /// - Returns: The path of the context object.
+    /// - Throws: The error if the service can't create a context object.
     func prepare(on service: RemoteService) async throws(AuthenticationError) -> ObjectPath
 }

@@ -13,23 +13,22 @@ private final class Arrival<Value: Sendable>: Sendable {
         arrived.signal()
     }
 
-    /// Waits.
     func wait() -> Value? {
         arrived.wait()
         return value.withLock { $0 }
     }
 }
 
-/// Why a call that blocks has no answer.
+/// The reason why a blocking call has no result.
 package enum NoAnswer: Sendable {
-    /// It was made on the loop's own thread, where waiting would never end.
+    /// The call was made on the loop's thread, which would wait for itself.
     case onLoop
-    /// The process is a fork of the one that has the loop: no thread is here that could answer.
+    /// The process is a fork: the loop's thread exists only in the parent.
     case forked
-    /// The service runs and doesn't answer.
+    /// The service runs and does not answer.
     case silent
 
-    /// A sentence for people.
+    /// A sentence for the user.
     package var message: String {
         switch self {
         case .onLoop: "The loop of the bus can't wait for itself."
@@ -39,20 +38,21 @@ package enum NoAnswer: Sendable {
     }
 }
 
-/// Whether this process is a fork of the one that has the loop.
+/// Whether this process is a fork of the process that runs the loop.
 package var isFork: Bool { EventLoop.shared.isLeftBehind }
 
-/// Runs `body` on the bus loop and blocks the calling thread until it is done.
+/// Runs `body` on the bus loop, and blocks the calling thread until the result is there.
 ///
-/// Apple's calls that answer at once, or that prompt for an item, are synchronous. This needs
-/// neither the main thread nor a thread of Swift's pool. A service that hangs is given up after two
-/// seconds: it is asked whether it is there, and what it still answers later is dropped. A prompt
-/// may be up for as long as the person takes, because the service answers that question meanwhile.
+/// Apple's keychain calls are synchronous. The loop has its own thread, so blocking the main thread
+/// or a thread of Swift's pool is safe.
+///
+/// The call gives up after two seconds if the service hangs, and drops a late result. The service
+/// answers pings while a prompt is open, so a prompt may take as long as the user does.
 ///
 /// - Parameters:
-///   - refusal: What is returned without an answer.
-///   - body: What to run.
-/// - Returns: What the body returned.
+///   - refusal: Maps the reason to the result if there is no answer.
+///   - body: The call to run.
+/// - Returns: The body's result, or the result of `refusal`.
 package func blocking<Value: Sendable>(
     orElse refusal: (NoAnswer) -> Value,
     _ body: @escaping @BusActor @Sendable () async -> Value
@@ -66,7 +66,7 @@ package func blocking<Value: Sendable>(
     return answer.wait() ?? silence
 }
 
-/// As ``blocking(orElse:_:)``, for calls whose lack of an answer has one value.
+/// Variant of ``blocking(orElse:_:)`` with one result for all reasons.
 package func blocking<Value: Sendable>(
     orElse refusal: Value,
     _ body: @escaping @BusActor @Sendable () async -> Value

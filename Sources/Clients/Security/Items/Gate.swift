@@ -1,19 +1,19 @@
 internal import DBus
 
-/// Lets so many calls at a time through, the others in the order of arrival.
+/// Limits the number of concurrent calls; other calls wait in the order of arrival.
 ///
-/// The service refuses a connection that has too many calls with it, and a program may read and
-/// write from many threads.
+/// The service refuses calls beyond its limit for a connection, and a program may use the keychain
+/// from many threads.
 @BusActor
 final class Gate {
-    /// For items that nobody is asked for.
+    /// For items that need no prompt.
     static let reading = Gate(4)
-    /// For those that a person may be asked for: one prompt, one that waits, and room for an
-    /// evaluation of the program's own.
+    /// For items that may need a prompt.
+    ///
+    /// Two calls leave room for an evaluation of the program's own.
     static let asking = Gate(2)
-    /// For changes, each of which the service has on its disk before it answers.
+    /// For changes, which the service writes to disk before it answers.
     static let writing = Gate(4)
-    /// For searches, which are short.
     static let searching = Gate(8)
 
     private var free: Int

@@ -1,14 +1,19 @@
 internal import DBus
 
-/// An attribute of Apple's keychain, as this one has it: the classes that have it, and its type.
+/// The type of an attribute, and the item classes that have it.
 struct ItemAttribute: Sendable {
-    /// What its values are.
     enum Kind: Sendable {
-        /// A text; bytes are taken, too, and come back as bytes.
+        /// A text.
+        ///
+        /// Bytes are accepted, and returned as bytes.
         case text
-        /// Bytes; a text is taken, too, and comes back as a text.
+        /// Bytes.
+        ///
+        /// A text is accepted, and returned as a text.
         case bytes
-        /// A number; Apple's constants, and some programs, write it as a text.
+        /// A number.
+        ///
+        /// A text is accepted, because Apple's constants and some programs use texts.
         case number
         case flag
         case date
@@ -27,15 +32,15 @@ struct ItemAttribute: Sendable {
     private static let passwords: Set = ["genp", "inet"]
     private static let all: Set = ["genp", "inet", "keys"]
 
-    /// What names a password, and counts as empty where an item or a query doesn't say it; a port
-    /// is zero then.
+    /// The attributes that identify a password; missing values count as empty or zero.
     ///
-    /// So Apple's keychain has it: such items are the same one, and show the empty values.
+    /// Apple's keychain treats a missing value and an empty value as equal, and returns the empty
+    /// value.
     static let names: [String: [String]] = [
         "genp": ["acct", "svce"], "inet": ["acct", "atyp", "path", "port", "ptcl", "sdmn", "srvr"],
     ]
 
-    /// What an item's class and attributes are that no other item has, as the service has it.
+    /// The class and the attributes that must be unique, equal to the service's primary key.
     static func primaryKey(of item: [String: Variant]) -> [String: Variant] {
         let itemClass = item["class"]?.asString ?? ""
         let keys = [
@@ -46,13 +51,13 @@ struct ItemAttribute: Sendable {
         return item.filter { names.contains($0.key) && !empty.contains($0.value) }
     }
 
-    /// Whether a value of an attribute says no more than if there were none.
+    /// Whether a value is equal to a missing value.
     static func isEmpty(_ value: Variant?, _ name: String) -> Bool {
         let isName = name == "agrp" || names.values.contains { $0.contains(name) }
         return isName && [nil, .string(""), .uint32(0)].contains(value)
     }
 
-    /// By their names, those of ``ItemDictionary`` apart: access control, group and such.
+    /// The attributes by name, without the attributes that ``ItemDictionary`` handles itself.
     static let known: [String: ItemAttribute] = {
         var known: [String: ItemAttribute] = [
             "labl": Self(.text, all), "crtr": Self(.number, all), "cdat": Self(.date, all),

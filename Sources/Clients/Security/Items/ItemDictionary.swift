@@ -1,12 +1,12 @@
 internal import DBus
 internal import Foundation
 
-/// What a caller's dictionary says: a query, an item, or changes of one.
+/// A parsed dictionary of the caller: a query, an item, or changes of an item.
 ///
-/// Every key is taken or refused. One that was ignored would make a query find, and delete, what
-/// nobody asked for.
+/// Unknown keys are errors. If a query ignored a key, it could find and delete items that the
+/// caller did not mean.
 struct ItemDictionary: Sendable {
-    /// What a search returns.
+    /// The parts of an item that a search returns.
     struct Returns: OptionSet, Sendable {
         let rawValue: Int
 
@@ -16,14 +16,14 @@ struct ItemDictionary: Sendable {
         static let persistentReference = Self(rawValue: 8)
     }
 
-    /// What happens when an item needs a prompt.
+    /// The behaviour for an item that needs a prompt.
     enum Interaction: Sendable {
         case allowed
         case refused
         case skipped
     }
 
-    /// Which of two items with the same names: the local one or the synchronised one.
+    /// Selects local or synchronised items.
     enum Synchronisation: Sendable {
         case isSet(Bool)
         case any
@@ -31,27 +31,27 @@ struct ItemDictionary: Sendable {
 
     var itemClass: String?
     var id: String?
-    /// The attributes that cross the bus, under their names there.
+    /// The attributes under their wire names.
     var attributes: [String: Variant] = [:]
-    /// How the values were given, as far as the bus doesn't tell.
+    /// The representation of the caller's values, as far as the wire format loses it.
     var form = ItemForm()
     var synchronisation: Synchronisation?
     var secret: [UInt8]?
     var accessControl: SecAccessControl?
     var accessible: String?
     var returns: Returns = []
-    /// nil: one item, and not an array of it.
+    /// Nil: the first item, not in an array.
     var limit: Int?
     var isLimited = false
-    /// The items among which those are that a query finds.
+    /// The only items that the query may return.
     var list: [ItemReference]?
     var context: (any AuthenticationContextSource)?
     var interaction = Interaction.allowed
     var prompt: String?
     var key: SecKey?
 
-    /// - Throws: `errSecParam` for a value of a wrong type, `errSecNoSuchAttr` for a key that
-    ///   there isn't, or not in this class, `errSecUnimplemented` for one that isn't kept here.
+    /// - Throws: `errSecParam` for a value of a wrong type, `errSecNoSuchAttr` for an unknown key,
+    ///   `errSecUnimplemented` for an unsupported key.
     init(_ dictionary: NSDictionary) throws(KeychainFailure) {
         for (key, value) in dictionary {
             guard let key = key as? String else { throw Self.wrong("a key of a dictionary") }
@@ -65,7 +65,7 @@ struct ItemDictionary: Sendable {
         KeychainFailure(errSecParam, "The value of \(key) has a wrong type.")
     }
 
-    /// Whether this is a certificate or an identity: there are none here.
+    /// Whether the class is certificate or identity, which this keychain can't store.
     var isOfForeignClass: Bool { itemClass == "cert" || itemClass == "idnt" }
 
     /// - Throws: `errSecNoSuchAttr` for an attribute of another class.
@@ -156,7 +156,7 @@ struct ItemDictionary: Sendable {
             var references: [ItemReference] = []
             for value in values { references.append(try ItemReference(value)) }
             list = references
-        // Without them every text is compared as it is.
+        // Comparison is always exact, so only false is supported.
         case "m_CaseInsensitive", "m_DiacriticInsensitive", "m_WidthInsensitive", "m_TrustedOnly":
             guard try !Self.flag(key, value) else { throw Self.unimplemented(key) }
         default: throw Self.unimplemented(key)
@@ -186,14 +186,14 @@ struct ItemDictionary: Sendable {
         case "sync":
             let isAny = (value as? String) == "syna"
             synchronisation = isAny ? .any : .isSet(try Self.flag(key, value))
-        // There is one keychain here, and it is that one.
+        // There is one keychain, so the flag has no effect.
         case "nleg": _ = try Self.flag(key, value)
         case "ctyp", "cenc", "subj", "issr", "slnr", "skid", "pkhh": throw Self.unimplemented(key)
         default: throw KeychainFailure(errSecNoSuchAttr, "There is no attribute \(key).")
         }
     }
 
-    /// A reference to a key stands for what finds the key.
+    /// Replaces a reference to a key by attributes that identify the key.
     private mutating func takeFacts(of key: SecKey) throws(KeychainFailure) {
         guard itemClass == nil || itemClass == "keys" else { throw Self.wrong("v_Ref") }
         itemClass = "keys"

@@ -1,14 +1,14 @@
 internal import DBus
 internal import Foundation
 
-/// How the values of an item were given, as far as the bus doesn't tell: bytes where a text is
-/// usual, a text where bytes are, a fraction of a second, an accessibility that is another's name.
+/// The caller's representation of values, as far as the wire format loses it.
 ///
-/// It is stored beside the item, so that values come back as they were given.
+/// Examples are bytes in place of a text, fractions of a second and deprecated accessibility
+/// values. The form is stored with the item, so that values come back as the caller gave them.
 struct ItemForm: Hashable, Sendable {
     enum Value: Hashable, Sendable {
         case usual
-        /// Bytes for a text, a text for bytes.
+        /// Bytes for a text attribute, or a text for a bytes attribute.
         case other
         case instant(Date)
         case word(String)
@@ -23,7 +23,7 @@ struct ItemForm: Hashable, Sendable {
         set { values[name] = newValue }
     }
 
-    /// What an item has stored.
+    /// Parses a stored form.
     init(_ text: String) {
         for entry in text.split(separator: " ") {
             let parts = entry.split(separator: "=", maxSplits: 1).map(String.init)
@@ -41,7 +41,7 @@ struct ItemForm: Hashable, Sendable {
         }
     }
 
-    /// What an item stores.
+    /// The stored form.
     var text: String {
         values.sorted { $0.key < $1.key }
             .compactMap { name, value in
@@ -60,11 +60,11 @@ struct ItemForm: Hashable, Sendable {
             .joined(separator: " ")
     }
 
-    /// This one with what a change says in its place.
+    /// Returns this form with the values of a change.
     func changed(by changes: ItemForm) -> ItemForm {
         var result = self
         result.values.merge(changes.values) { $1 }
-        // A change is when it was made, whatever the caller says.
+        // The service sets the modification date, so a caller's date has no effect.
         result.values["mdat"] = nil
         return result
     }
@@ -74,10 +74,10 @@ struct ItemForm: Hashable, Sendable {
     private static let textMark = "\u{1}text:"
     private static let bytesMark = "\u{1}bytes:"
 
-    /// What crosses the bus for a text, or for bytes in its place.
+    /// Encodes a text, or bytes in place of a text, for the wire.
     ///
-    /// Bytes that are a text cross as that one, because both are the same value; a text with a zero
-    /// in it, and other bytes, are encoded.
+    /// Valid UTF-8 crosses as plain text, because the text and its bytes are equal values. A text
+    /// with a zero byte and other bytes are encoded in base64.
     static func text(_ key: String, _ value: Any) throws(KeychainFailure) -> String {
         if let text = value as? String {
             guard isPlain(text) else { return textMark + Data(text.utf8).base64EncodedString() }
@@ -94,10 +94,10 @@ struct ItemForm: Hashable, Sendable {
         !text.utf8.contains(0) && !text.hasPrefix(textMark) && !text.hasPrefix(bytesMark)
     }
 
-    /// Whether a text on the bus stands for another value.
+    /// Whether a wire text is an encoded value.
     static func isEncoded(_ value: Variant?) -> Bool { value?.asString.map(isPlain) == false }
 
-    /// The value of a text from the bus.
+    /// Decodes a text from the wire.
     func value(_ name: String, _ text: String) -> Any {
         if text.hasPrefix(Self.bytesMark) {
             let data = Data(base64Encoded: String(text.dropFirst(Self.bytesMark.count)))
@@ -110,7 +110,7 @@ struct ItemForm: Hashable, Sendable {
         return self[name] == .other ? Data(text.utf8) as NSData : text as NSString
     }
 
-    /// The value of bytes from the bus.
+    /// Decodes bytes from the wire.
     func value(_ name: String, _ bytes: [UInt8]) -> Any {
         self[name] == .other
             ? String(decoding: bytes, as: UTF8.self) as NSString : Data(bytes) as NSData
@@ -118,26 +118,27 @@ struct ItemForm: Hashable, Sendable {
 
     // MARK: Instants
 
-    /// The whole seconds of an instant; nil for one that no calendar has.
+    /// Returns the whole seconds of a date; nil if out of range.
     static func seconds(_ date: Date) -> Int64? {
         Int64(exactly: date.timeIntervalSince1970.rounded(.down))
     }
 
-    /// The instant of whole seconds from the bus.
+    /// Restores the date of an attribute from the form, or else from the wire's seconds.
     func instant(_ name: String, _ seconds: Int64) -> Date {
         if case .instant(let date) = self[name] { return date }
         return Date(timeIntervalSince1970: TimeInterval(seconds))
     }
 }
 
-/// What names one item: a persistent reference, or a key; one in the process names the items with
-/// its bytes, wherever a query looks.
+/// A reference to an item: a persistent reference or a key.
+///
+/// A key in the process refers to every item with its bytes.
 struct ItemReference: Sendable {
     private let id: String?
     private let label: [UInt8]?
     private let facts: [String: Variant]
 
-    /// - Throws: `errSecParam` for what is neither.
+    /// - Throws: `errSecParam` for other types.
     init(_ value: Any) throws(KeychainFailure) {
         if let data = value as? Data {
             (id, label, facts) = (String(decoding: data, as: UTF8.self), nil, [:])
@@ -151,12 +152,12 @@ struct ItemReference: Sendable {
         }
     }
 
-    /// Whether it is to one item, wherever that is.
+    /// Whether the reference identifies one item, in any access group.
     var isToOne: Bool { id != nil }
 
     func isOf(_ item: [String: Variant]) -> Bool {
         if let id { return item["id"]?.asString == id }
-        // Both halves of a key have the same label.
+        // Both halves of a key have the same label, so the attributes have to match, too.
         return label != nil && item["klbl"]?.asBytes == label
             && facts.allSatisfy { item[$0.key] == $0.value }
     }

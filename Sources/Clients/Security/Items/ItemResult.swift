@@ -1,7 +1,7 @@
 internal import DBus
 internal import Foundation
 
-/// What a search found, as values; Foundation's objects are made of it on the caller's thread.
+/// A search result as plain values; the caller's thread converts it to Foundation objects.
 indirect enum ItemResult: Sendable {
     case nothing
     case data([UInt8])
@@ -60,7 +60,7 @@ indirect enum ItemResult: Sendable {
 
     private static func value(_ name: String, _ value: Variant, _ form: ItemForm) -> Any? {
         switch value {
-        // What the keychain says of an item, and Apple's has no name for.
+        // Attributes of the service that have no counterpart in Apple's keychain.
         case _ where ["id", "form", "flags", "public-key"].contains(name): nil
         case .string(let text): form.value(name, text)
         case .uint32(let number): NSNumber(value: number)

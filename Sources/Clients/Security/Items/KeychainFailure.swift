@@ -3,7 +3,7 @@ internal import Foundation
 internal import LocalAuthBus
 package import LocalAuthClient
 
-/// Why the keychain refused: Apple's number, and a sentence.
+/// An error of the keychain: Apple's status code, and a sentence.
 package struct KeychainFailure: Error, Hashable, Sendable {
     package let status: OSStatus
     package let message: String
@@ -40,7 +40,7 @@ package struct KeychainFailure: Error, Hashable, Sendable {
         .biometryDisconnected: errSecAuthFailed,
         .companionNotAvailable: errSecAuthFailed,
         .invalidContext: errSecAuthFailed,
-        // A context that the service doesn't have any more.
+        // The service has discarded the context.
         .unknownObject: errSecAuthFailed,
         .noServer: errSecNotAvailable,
         .disconnected: errSecNotAvailable,
@@ -50,9 +50,10 @@ package struct KeychainFailure: Error, Hashable, Sendable {
         .serviceUnknown: errSecNotAvailable,
     ]
 
-    /// A bus error by the table of the contract.
+    /// Converts a bus error by the table of the contract.
     ///
-    /// One that isn't in it says nothing of the person: an app would count it as an attempt.
+    /// Other errors become `errSecInternalComponent`: an app would count `errSecAuthFailed` as a
+    /// failed attempt of the user.
     package init(_ error: DBusError) {
         self.init(Self.statuses[error.name] ?? errSecInternalComponent, error.message)
     }
@@ -62,7 +63,7 @@ package struct KeychainFailure: Error, Hashable, Sendable {
         self.init(isMisuse ? errSecInternalComponent : errSecNotAvailable, absence.message)
     }
 
-    /// As calls with keys tell it: a person who cancels is the prompt's error.
+    /// The error for key calls, in which a cancellation has the prompt's error domain.
     var keyError: NSError {
         guard status == errSecUserCanceled else { return NSError(status: status, message) }
         return NSError(
@@ -83,7 +84,7 @@ package struct KeychainFailure: Error, Hashable, Sendable {
     }
 }
 
-/// Translates what the bus throws.
+/// Converts bus errors of `body`.
 @BusActor
 func onKeychain<Value: Sendable>(
     _ body: @BusActor () async throws(DBusError) -> Value

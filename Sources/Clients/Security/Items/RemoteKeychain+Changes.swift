@@ -2,18 +2,17 @@ internal import DBus
 internal import Foundation
 internal import LocalAuthClient
 
-/// What becomes of one item, as far as it can be told before anything is changed.
+/// A planned change of one item, checked as far as possible before the first write.
 private struct ItemChange {
     let id: String
     let item: [String: Variant]
-    /// The attributes that change.
     let updated: [String: Variant]
-    /// What guards it afterwards; nil: what guards it now.
+    /// The new access control; nil: unchanged.
     let guarding: [String: Variant]?
     var secret: [UInt8]?
     var loan: RemoteKeychain.PasswordLoan?
 
-    /// - Throws: `errSecParam` and others for what the item can't become.
+    /// - Throws: `errSecParam` and other errors for an impossible change.
     init?(
         of item: [String: Variant],
         _ changes: ItemDictionary
@@ -33,7 +32,7 @@ private struct ItemChange {
         }
     }
 
-    /// What the keychain tells it from other items by, afterwards.
+    /// The attributes that identify the item after the change.
     var names: [String: Variant] {
         ItemAttribute.primaryKey(of: item.merging(updated) { $1 })
     }
@@ -42,10 +41,9 @@ private struct ItemChange {
 }
 
 extension RemoteKeychain {
-    /// Changes items.
+    /// Changes all matching items.
     ///
-    /// All that can keep one of them from being changed comes before the first change: Apple's
-    /// keychain changes all of them or none.
+    /// Apple's keychain changes all items or none, so every check precedes the first write.
     func change(
         _ query: ItemDictionary,
         _ changes: ItemDictionary
@@ -61,14 +59,14 @@ extension RemoteKeychain {
             guard let change = try ItemChange(of: item, changes) else { continue }
             planned.append(change)
         }
-        // For one the service finds out itself.
+        // For a single item the service detects duplicates itself.
         if planned.count > 1 { try await refuseTwins(among: planned) }
         for index in planned.indices { try await prepare(&planned[index], query.use) }
         for change in planned { try await make(change) }
     }
 
-    /// - Throws: `errSecDuplicateItem` if two of these would be the same one, or one of them
-    ///   another that there is.
+    /// - Throws: `errSecDuplicateItem` if two planned items, or a planned item and an existing
+    ///   item, would have equal primary keys.
     private func refuseTwins(among planned: [ItemChange]) async throws(KeychainFailure) {
         let duplicate = KeychainFailure(errSecDuplicateItem, "Two items would be the same one.")
         let names = Set(planned.map(\.names))
@@ -85,12 +83,12 @@ extension RemoteKeychain {
         }
     }
 
-    /// Asks for what a change needs.
+    /// Reads the secret and obtains the application password, as far as the change needs them.
     private func prepare(
         _ change: inout ItemChange,
         _ use: Use
     ) async throws(KeychainFailure) {
-        // Whoever changes the guard of a secret has to be let in by the old one.
+        // Security: to replace an access control, the caller has to satisfy the old one first.
         if change.guarding != nil, change.secret == nil {
             change.secret = try await read(change.id, use)
         }
@@ -108,8 +106,8 @@ extension RemoteKeychain {
         guard let guarding = change.guarding else {
             return try await setSecret(change.id, secret, change.updated, loan)
         }
-        // An item's access control is fixed when it is created, so a new item takes its place,
-        // which keeps what the old one said, held and was referred to by.
+        // An access control is fixed at creation, so a new item replaces the old item. The new item
+        // inherits attributes, secret and references.
         var attributes = change.item.merging(change.updated) { $1 }
         for name in ["id", "cdat", "mdat", "pdmn", "flags"] { attributes[name] = nil }
         var placement: [String: Variant] = [
@@ -120,7 +118,7 @@ extension RemoteKeychain {
         _ = try await add(attributes, secret: secret, guarding, loan, placement)
     }
 
-    /// Stores a key that the service has made, and keeps for as long as its reference lasts.
+    /// Makes a temporary key of the service permanent.
     func keep(
         _ key: SecKey,
         madeAs made: ItemDictionary,
@@ -144,7 +142,7 @@ extension RemoteKeychain {
         let form = old.changed(by: item.form)
         attributes["form"] = form == old ? nil : .string(form.text)
         try await update(id, attributes, keeping: true)
-        // A service that doesn't know of this would delete it with its reference.
+        // An old service ignores the option and would delete the key with its reference.
         guard try await !search(["id": .string(id)]).isEmpty else {
             throw KeychainFailure(errSecUnimplemented, "This service keeps no temporary key.")
         }
@@ -154,7 +152,7 @@ extension RemoteKeychain {
 }
 
 extension ItemDictionary {
-    /// Whether these say nothing of a guard but what a key was made with.
+    /// Whether the protection is unset, or equal to the protection that the key was created with.
     fileprivate func isGuarded(as made: ItemDictionary) -> Bool {
         let flags = made.accessControl?.flags ?? []
         let word = made.accessControl?.accessible ?? made.accessible ?? "ak"
@@ -166,7 +164,7 @@ extension ItemDictionary {
         return accessible == nil || accessible == word
     }
 
-    /// Whether these say nothing of a key but what each one of the service is.
+    /// Whether the attributes are unset, or equal to the fixed attributes of a service key.
     fileprivate var isKeyOfService: Bool {
         let facts: [String: Variant] = [
             "type": .uint32(73), "kcls": .uint32(1), "bsiz": .uint32(256), "esiz": .uint32(256),
@@ -176,7 +174,7 @@ extension ItemDictionary {
 }
 
 extension ItemDictionary {
-    /// The attributes of an item that these changes change.
+    /// Returns the changed attributes of an item.
     ///
     /// - Throws: `errSecReadOnly` for another creation date.
     func updates(of item: [String: Variant]) throws(KeychainFailure) -> [String: Variant] {
@@ -187,7 +185,7 @@ extension ItemDictionary {
                 throw KeychainFailure(errSecReadOnly, "An item was created when it was.")
             }
         }
-        // A change is made when it is made.
+        // The service sets the modification date.
         updates["mdat"] = nil
         if let synchronisation { updates["sync"] = .bool(try synchronisation.value()) }
         var form = old.changed(by: form)
@@ -199,19 +197,19 @@ extension ItemDictionary {
         return updates
     }
 
-    /// Whether nothing here is for a search or an answer, which a change has not.
+    /// Whether the dictionary contains only attributes and a secret; changes allow no other keys.
     var saysNoMoreThanAttributes: Bool {
         key == nil && id == nil && list == nil && !isLimited && returns.isEmpty && context == nil
             && interaction == .allowed && prompt == nil
     }
 
-    /// What guards an item after these changes; nil: what guards it now.
+    /// Returns the new access control of an item; nil if unchanged.
     func guarding(
         insteadOf item: [String: Variant]
     ) throws(KeychainFailure) -> [String: Variant]? {
         guard let control = try control() else { return nil }
         var wire = control.wire
-        // When an item is readable says nothing about who is asked.
+        // `kSecAttrAccessible` alone must not remove the required proof.
         if accessControl == nil { wire["flags"] = item["flags"] ?? .uint64(0) }
         let isSame =
             wire["flags"] == item["flags"]
@@ -219,7 +217,7 @@ extension ItemDictionary {
         return isSame ? nil : wire
     }
 
-    /// When an item is readable, as it was given.
+    /// Returns the accessibility as the caller gave it.
     static func accessible(_ item: [String: Variant], _ form: ItemForm) -> String {
         if case .word(let word) = form["pdmn"] { return word }
         return item["pdmn"]?.asString ?? ""

@@ -3,7 +3,7 @@ internal import Foundation
 internal import LocalAuthClient
 
 extension RemoteKeychain {
-    /// Stores an item, and returns what it asks for.
+    /// Stores an item, and returns the requested parts.
     func add(_ item: ItemDictionary) async throws(KeychainFailure) -> ItemResult {
         guard !item.isOfForeignClass else {
             throw KeychainFailure(errSecUnimplemented, "Only passwords and keys are kept here.")
@@ -32,8 +32,8 @@ extension RemoteKeychain {
 
     /// Finds items.
     ///
-    /// Nothing changes by a search, so the service that answered last is asked for them while the
-    /// bus is asked whether it still is the one.
+    /// A search has no effects. The last known service runs it while a check whether that
+    /// service still owns the name runs in parallel.
     static func matches(
         _ query: ItemDictionary,
         at connection: ServiceConnection = .shared
@@ -56,7 +56,7 @@ extension RemoteKeychain {
         return try await keychain.results(try await keychain.find(query), of: query)
     }
 
-    /// What a query asks for of the items that it found.
+    /// Returns the requested parts of found items.
     private func results(
         _ found: [[String: Variant]],
         of query: ItemDictionary
@@ -75,7 +75,7 @@ extension RemoteKeychain {
             do throws(KeychainFailure) {
                 secret = try await read(id, use)
             } catch {
-                // What would ask somebody is left out.
+                // `kSecUseAuthenticationUISkip`: omit items that need a prompt.
                 guard query.interaction == .skipped, !use.isFree,
                     [errSecInteractionNotAllowed, errSecAuthFailed].contains(error.status)
                 else { throw error }
@@ -88,7 +88,6 @@ extension RemoteKeychain {
         return query.limit == nil ? results[0] : .list(results)
     }
 
-    /// Deletes items.
     func remove(_ query: ItemDictionary) async throws(KeychainFailure) {
         let found = try await find(query, limit: query.isLimited ? query.limit ?? 1 : .max)
         try await delete(found.compactMap { $0["id"]?.asString })
@@ -96,7 +95,7 @@ extension RemoteKeychain {
 
     private static let notFound = KeychainFailure(errSecItemNotFound, "The item does not exist.")
 
-    /// Items with their attributes; never an empty list.
+    /// Finds items with their attributes; throws `errSecItemNotFound` instead of an empty list.
     func find(
         _ query: ItemDictionary,
         limit: Int = .max
@@ -111,7 +110,7 @@ extension RemoteKeychain {
         }
         let found = try await search(
             query.wanted(),
-            // A context may open what is guarded.
+            // An evaluated context can open a guarded item without a prompt.
             skippingGuarded: query.interaction == .skipped && !query.mayOpenGuarded
         )
         .filter(query.isMet)
@@ -123,9 +122,9 @@ extension RemoteKeychain {
 // MARK: - New items
 
 extension ItemDictionary {
-    /// The attributes of a new item on the bus.
+    /// Returns the wire attributes of a new item.
     ///
-    /// - Throws: `errSecParam` for what a new item can't be.
+    /// - Throws: `errSecParam` for an invalid new item.
     func stored() throws(KeychainFailure) -> [String: Variant] {
         guard let itemClass else { throw KeychainFailure(errSecParam, "An item has kSecClass.") }
         guard id == nil else {
@@ -144,7 +143,7 @@ extension ItemDictionary {
         return stored
     }
 
-    /// Where and how a new item is stored, beside what it says.
+    /// Options for storing a new item.
     var placement: [String: Variant] {
         var placement: [String: Variant] = [:]
         placement["created"] = attributes["cdat"]
@@ -152,20 +151,20 @@ extension ItemDictionary {
         return placement
     }
 
-    /// What guards a new item.
+    /// Returns the access control of a new item.
     func guarding() throws(KeychainFailure) -> [String: Variant] {
         guard let control = try control() else { return [:] }
         return control.wire
     }
 
-    /// Apple's words for items that are always readable, which are not made any more.
+    /// Whether a value is one of Apple's deprecated “always” accessibilities.
     static func isOldWord(_ word: String) -> Bool { word == "dk" || word == "dku" }
 
     func control() throws(KeychainFailure) -> SecAccessControl? {
         guard let accessible else { return accessControl }
         guard let plain = SecAccessControlCreateWithFlags(nil, accessible as NSString, [], nil)
         else { throw KeychainFailure(errSecParam, "There is no such kSecAttrAccessible.") }
-        // What a search returns has both; they say the same unless somebody is to be asked.
+        // Search results contain both keys, so accept both if they agree.
         guard let accessControl else { return plain }
         guard accessControl.flags.isEmpty, accessControl.accessible == accessible else {
             throw KeychainFailure(
@@ -178,7 +177,7 @@ extension ItemDictionary {
 }
 
 extension ItemDictionary.Synchronisation {
-    /// - Throws: `errSecParam` for `kSecAttrSynchronizableAny`, which is for queries.
+    /// - Throws: `errSecParam` for `kSecAttrSynchronizableAny`, which only queries may use.
     func value() throws(KeychainFailure) -> Bool {
         guard case .isSet(let value) = self else {
             throw KeychainFailure(errSecParam, "An item is synchronised or it isn't.")
@@ -190,11 +189,11 @@ extension ItemDictionary.Synchronisation {
 // MARK: - Queries
 
 extension ItemDictionary {
-    /// What the service is asked for.
+    /// Returns the wire query.
     ///
-    /// A query that names no group stays in that of the program, and one that doesn't say otherwise
-    /// finds local items. A reference is to one item, wherever that is. As in Apple's keychain an
-    /// access control is not compared: apps delete by the dictionary that they are about to add.
+    /// Without a group the query is limited to the program's group, and by default to local items.
+    /// A reference finds its item in any group. Access controls are not compared, as in Apple's
+    /// keychain: apps delete by the dictionary of the item that they add next.
     func wanted() -> [String: Variant] {
         var wanted = attributes
         wanted["class"] = itemClass.map(Variant.string)
@@ -207,12 +206,12 @@ extension ItemDictionary {
         case .any, nil: break
         }
         wanted["pdmn"] = accessible.map(Variant.string)
-        // An item's own word for it counts.
+        // The caller's modification date is compared with the item's form instead.
         wanted["mdat"] = nil
         return wanted.filter { name, value in !ItemAttribute.isEmpty(value, name) }
     }
 
-    /// Whether an item that the service found is what was meant.
+    /// Whether a found item satisfies the conditions that the service can't check.
     func isMet(by item: [String: Variant]) -> Bool {
         let form = ItemForm(item["form"]?.asString ?? "")
         if let list, !list.contains(where: { $0.isOf(item) }) { return false }
@@ -227,7 +226,7 @@ extension ItemDictionary {
         return true
     }
 
-    /// Whose prompts.
+    /// The context and the interaction for prompts.
     var use: RemoteKeychain.Use {
         RemoteKeychain.Use(
             context: context,
@@ -236,17 +235,17 @@ extension ItemDictionary {
         )
     }
 
-    /// Whether secrets are to be returned, and a context was given that may have been evaluated.
+    /// Whether the query returns secrets, and has a context that may be evaluated already.
     fileprivate var mayOpenGuarded: Bool { context != nil && returns.contains(.data) }
 
-    /// Whose prompts, if this item asks anybody.
+    /// The context for prompts; marked free if the item needs no prompt.
     fileprivate func use(of item: [String: Variant]) -> RemoteKeychain.Use {
         var use = use
         use.isFree = (item["flags"]?.asUInt64 ?? 0) == 0
         return use
     }
 
-    /// Whether what is to be returned is made of an item's secret.
+    /// Whether the requested parts include the secret.
     func needsSecret(of item: [String: Variant]) -> Bool {
         let isMaterial = item["class"] == .string("keys") && item["public-key"] == nil
         return returns.contains(.data) || (returns.contains(.reference) && isMaterial)
@@ -268,9 +267,9 @@ extension ItemDictionary {
         return SecKey(key, id: id, isExtractable: item["extr"] != .bool(false))
     }
 
-    /// Takes the bytes of the key that is added by its reference, or says what its bytes are.
+    /// Sets the secret from an added key reference, or the key attributes from an added secret.
     ///
-    /// - Throws: `errSecParam` for bytes that are no key.
+    /// - Throws: `errSecParam` for bytes that are not a key.
     mutating func takeKey() throws(KeychainFailure) {
         guard itemClass == "keys" else { return }
         if let key {
@@ -285,7 +284,8 @@ extension ItemDictionary {
         }
         let (type, half) = (attributes["type"], attributes["kcls"])
         guard type == .uint32(42) || type == .uint32(73) else { return }
-        // One that isn't said to be private is public, as in Apple's keychain, if its bytes are.
+        // As in Apple's keychain, bytes without a key class count as public if they parse as
+        // public.
         if half == nil {
             let bytes = Data(secret)
             let isRSA = type == .uint32(42)
@@ -302,9 +302,9 @@ extension ItemDictionary {
         )
     }
 
-    /// What the `kSecReturn…` keys ask for.
+    /// Returns the parts that the `kSecReturn…` keys request.
     ///
-    /// - Throws: `errSecUnimplemented` for a reference to key material of another kind.
+    /// - Throws: `errSecUnimplemented` for a reference to another kind of key material.
     func result(
         _ attributes: [String: Variant],
         secret: [UInt8]?
@@ -315,7 +315,7 @@ extension ItemDictionary {
             key = try reference(to: attributes, id, secret)
         }
         if returns == .data { return .data(secret ?? []) }
-        // There are no references to passwords.
+        // Passwords have no references.
         if returns == .reference { return key.map(ItemResult.key) ?? .nothing }
         if returns == .persistentReference { return .reference(id) }
         if returns.isEmpty { return .nothing }

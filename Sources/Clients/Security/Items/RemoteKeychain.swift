@@ -3,10 +3,10 @@ internal import LocalAuthBus
 package import LocalAuthClient
 internal import Sealing
 
-/// The keychain at the service, with Apple's errors.
+/// The service's keychain, with Apple's errors.
 @BusActor
 package struct RemoteKeychain {
-    /// Whose prompts, and on which context.
+    /// The context and the options for prompts of a call.
     package struct Use: Sendable {
         package var context: (any AuthenticationContextSource)?
         package var forbidsInteraction = false
@@ -22,14 +22,14 @@ package struct RemoteKeychain {
             self.reason = reason
         }
 
-        /// Whether nobody is asked, because the item doesn't want it.
+        /// Whether the item needs no prompt.
         var isFree = false
 
         @BusActor var gate: Gate {
             isFree || isQuiet ? .reading : .asking
         }
 
-        /// Apple shows a default text where the app gives none.
+        /// The default text; Apple also shows one if the app gives no reason.
         private static let defaultReason = "use a stored secret"
 
         var text: String {
@@ -37,11 +37,11 @@ package struct RemoteKeychain {
                 ?? Self.defaultReason
         }
 
-        /// Whether prompts are forbidden, by the call or by its context.
         @BusActor var isQuiet: Bool { forbidsInteraction || context?.forbidsInteraction == true }
 
-        /// The options of a call to a service; one that asks nobody (`asks`) takes none that
-        /// forbids it.
+        /// Returns the options of a call.
+        ///
+        /// Calls that never prompt (`asks` is false) don't accept `interaction-not-allowed`.
         @BusActor
         func options(
             for service: RemoteService,
@@ -62,7 +62,7 @@ package struct RemoteKeychain {
         }
     }
 
-    /// The service that ran when this was made, for the calls of one operation.
+    /// The service at creation, for all calls of one operation.
     private let service: RemoteService
     private let connection: ServiceConnection
     private var proxy: Keychain1Proxy { service.keychain }
@@ -136,7 +136,7 @@ package struct RemoteKeychain {
         }
     }
 
-    /// Makes a call that returns a secret, which the service seals to this process.
+    /// Makes a call that returns a secret, sealed to this process.
     private func receive(
         _ use: Use,
         _ parameters: [String: Variant] = [:],
@@ -152,7 +152,7 @@ package struct RemoteKeychain {
         }
     }
 
-    /// Changes attributes; with `keeping` a temporary key stays from then on.
+    /// Changes attributes; `keeping` makes a temporary key permanent.
     func update(
         _ id: String,
         _ attributes: [String: Variant],
@@ -169,7 +169,7 @@ package struct RemoteKeychain {
         }
     }
 
-    /// Changes a secret, and the attributes beside it: both, or nothing.
+    /// Changes a secret and attributes in one transaction.
     func setSecret(
         _ id: String,
         _ secret: [UInt8],
@@ -282,18 +282,20 @@ extension RemoteKeychain {
 }
 
 extension RemoteKeychain {
-    /// The options of a call that stores a secret, and the context that they name, which has to
-    /// outlive the call.
+    /// Options of a call that stores a secret.
+    ///
+    /// The context in the options has to outlive the call, so this value holds it.
     struct PasswordLoan: Sendable {
         let options: [String: Variant]
         fileprivate let context: RemoteContext?
     }
 
-    /// The options of a call that stores what an access control guards.
+    /// Returns the options for storing an item with an access control.
     ///
-    /// Its application password is that of the context, and else the prompt asks for one, as
-    /// Apple's does.
-    /// - Throws: as the keychain's calls that prompt.
+    /// The application password comes from the context; otherwise a prompt asks for it, as on
+    /// Apple's systems.
+    ///
+    /// - Throws: The errors of keychain calls that prompt.
     func passwordLoan(
         for accessControl: [String: Variant],
         _ use: Use
@@ -330,7 +332,7 @@ extension RemoteKeychain {
 }
 
 extension SecAccessControl {
-    /// As the wire has it.
+    /// The wire format.
     package var wire: [String: Variant] {
         ["flags": .uint64(UInt64(flags.rawValue)), "accessible": .string(accessible)]
     }

@@ -2,33 +2,30 @@
 
 public import Foundation
 
-/// What is asked of the person before an item is read or a key is used; raw values are Apple's.
+/// The proof that an item or key requires; raw values are Apple's.
 public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
-    /// The bits.
     public let rawValue: CFOptionFlags
 
-    /// Flags by their bits.
     public init(rawValue: CFOptionFlags) {
         self.rawValue = rawValue
     }
 
-    /// Biometry or the passcode.
+    /// Biometry or the password.
     public static let userPresence = Self(rawValue: 1 << 0)
-    /// Biometry; an item survives changes of the enrolment.
+    /// Biometry; the item survives changes of the enrolment.
     public static let biometryAny = Self(rawValue: 1 << 1)
-    /// Biometry; an item is deleted after any change of the enrolment.
+    /// Biometry; any change of the enrolment deletes the item.
     public static let biometryCurrentSet = Self(rawValue: 1 << 3)
-    /// The passcode.
+    /// The password.
     public static let devicePasscode = Self(rawValue: 1 << 4)
-    /// A companion device.
     public static let companion = Self(rawValue: 1 << 5)
-    /// One constraint is enough.
+    /// Combines constraints: one is enough.
     public static let or = Self(rawValue: 1 << 14)
-    /// Every constraint is needed.
+    /// Combines constraints: all are required.
     public static let and = Self(rawValue: 1 << 15)
-    /// Guards the use of a private key.
+    /// Applies to uses of a private key.
     public static let privateKeyUsage = Self(rawValue: 1 << 30)
-    /// A password of the app is needed as well.
+    /// Additionally requires a password that the app chooses.
     public static let applicationPassword = Self(rawValue: 1 << 31)
     /// The older name of ``biometryAny``.
     public static let touchIDAny = biometryAny
@@ -38,11 +35,10 @@ public struct SecAccessControlCreateFlags: OptionSet, Hashable, Sendable {
     public static let watch = companion
 }
 
-/// What guards an item or a key.
+/// The protection of an item or a key.
 public final class SecAccessControl: NSObject, Sendable {
-    /// What is asked of the person.
     package let flags: SecAccessControlCreateFlags
-    /// When it may be read, as the wire says it.
+    /// The accessibility in wire format.
     package let accessible: String
 
     init(flags: SecAccessControlCreateFlags, accessible: String) {
@@ -51,15 +47,15 @@ public final class SecAccessControl: NSObject, Sendable {
     }
 }
 
-/// An access control; nil when its parts can't be combined.
+/// Creates an access control; nil if the flags contradict each other.
 ///
 /// The error pointer is part of Apple's signature.
 ///
 /// - Parameters:
-///   - allocator: Not used.
+///   - allocator: Ignored.
 ///   - protection: One of the `kSecAttrAccessible…` texts.
-///   - flags: What is asked of the person; empty: nothing.
-///   - error: Gets `errSecParam` and a sentence.
+///   - flags: The required proof; empty: none.
+///   - error: Receives `errSecParam` with a sentence.
 /// - Returns: The access control.
 /// Source: R60 to R65.
 public func SecAccessControlCreateWithFlags(
@@ -86,7 +82,7 @@ extension SecAccessControlCreateFlags {
         .privateKeyUsage, .applicationPassword,
     ]
 
-    /// Why the flags can't be combined; nil when they can.
+    /// The reason why the flags contradict each other, or nil.
     fileprivate var contradiction: String? {
         if !isSubset(of: Self.every) { return "SecAccessControl: invalid flags" }
         if isSuperset(of: [.or, .and]) { return "only one logical operation can be set" }
@@ -103,7 +99,7 @@ extension SecAccessControlCreateFlags {
 }
 
 extension NSError {
-    /// An outcome as an error, as Apple's keychain makes them.
+    /// Creates an error from a status, in the format of Apple's keychain.
     convenience init(status: OSStatus, _ sentence: String) {
         self.init(
             domain: NSOSStatusErrorDomain,

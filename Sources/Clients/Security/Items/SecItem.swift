@@ -4,18 +4,17 @@ internal import DBus
 public import Foundation
 internal import LocalAuthClient
 
-/// Stores an item; nobody is prompted.
+/// Stores an item.
 ///
-/// The result pointer is part of Apple's signature.
+/// Blocks while a prompt asks for an application password; other items need no prompt.
 ///
 /// - Parameters:
-///   - attributes: What it is, its secret as `kSecValueData`, and what guards it.
-///   - result: Gets what the `kSecReturn…` keys ask for.
+///   - attributes: Class, attributes, secret (`kSecValueData`) and protection of the item.
+///   - result: Receives the parts that the `kSecReturn…` keys request.
 /// - Returns: `errSecSuccess`, `errSecDuplicateItem`, `errSecParam` and others.
 @discardableResult
 public func SecItemAdd(
     _ attributes: CFDictionary,
-    // Apple's signature has it so.
     _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
     perform(attributes) { item throws(KeychainFailure) in
@@ -25,21 +24,18 @@ public func SecItemAdd(
     }
 }
 
-/// Finds items, and reads their secrets when `kSecReturnData` asks for them.
+/// Finds items, and reads their secrets if `kSecReturnData` is set.
 ///
-/// Blocks the calling thread while a prompt is up.
-///
-/// The result pointer is part of Apple's signature.
+/// Blocks the calling thread while a prompt is open.
 ///
 /// - Parameters:
-///   - query: What to find, and what to return of it.
-///   - result: Gets data, a dictionary, a key, or an array of them.
+///   - query: The conditions and the requested parts.
+///   - result: Receives data, a dictionary, a key or an array of these types.
 /// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecUserCanceled`, `errSecAuthFailed`,
 ///   `errSecInteractionNotAllowed` and others.
 @discardableResult
 public func SecItemCopyMatching(
     _ query: CFDictionary,
-    // Apple's signature has it so.
     _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus {
     perform(query) { item throws(KeychainFailure) in
@@ -49,7 +45,10 @@ public func SecItemCopyMatching(
     }
 }
 
-/// Changes all items that are found; nobody is prompted.
+/// Changes all matching items.
+///
+/// Blocks while a prompt is open. Only a change of the secret or of the protection of a guarded
+/// item may need a prompt.
 ///
 /// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecParam` and others.
 @discardableResult
@@ -67,7 +66,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     }
 }
 
-/// Deletes all items that are found; nobody is prompted.
+/// Deletes all matching items; no prompt.
 ///
 /// - Returns: `errSecSuccess`, `errSecItemNotFound` and others.
 @discardableResult
@@ -79,7 +78,7 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     }
 }
 
-/// Reads the dictionary here, does the rest on the loop, and hands the result out here.
+/// Parses the dictionary and stores the result on the caller's thread, and runs `body` on the loop.
 private func perform(
     _ dictionary: CFDictionary,
     _ body:
@@ -92,7 +91,7 @@ private func perform(
     } catch {
         return error.status
     }
-    // Without a class nothing says what is meant.
+    // Without a class or a reference the query is ambiguous.
     guard item.itemClass != nil || item.id != nil else { return errSecParam }
     do throws(KeychainFailure) {
         let result = try waiting { () async throws(KeychainFailure) in

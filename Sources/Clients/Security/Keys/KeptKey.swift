@@ -1,12 +1,12 @@
 internal import DBus
 internal import Foundation
 
-/// What a key of the service does, beyond the algorithms that the service knows.
+/// Algorithms of service keys beyond the algorithms that the service implements.
 ///
-/// It signs digests of SHA-256, and it agrees on secrets. Every other signature on P-256 is one of
-/// a digest as well, and every other decryption begins with such a secret.
+/// The service signs SHA-256 digests and derives shared secrets. Every other P-256 signature is
+/// made from a digest as well, and every other decryption from a shared secret.
 extension RemoteKeychain {
-    /// Whether a key of the service can do something in some way.
+    /// Whether a service key supports an operation with an algorithm.
     static nonisolated func supports(
         _ operation: SecKeyOperationType,
         _ algorithm: SecKeyAlgorithm
@@ -16,7 +16,6 @@ extension RemoteKeychain {
         return scheme.isFor(operation, .p256)
     }
 
-    /// Signs with a key of the service.
     package func sign(
         _ id: String,
         _ algorithm: SecKeyAlgorithm,
@@ -32,7 +31,6 @@ extension RemoteKeychain {
         return try SoftwareKey.signatureOfP256(signature, scheme)
     }
 
-    /// Decrypts with a key of the service.
     package func decrypt(
         _ id: String,
         _ algorithm: SecKeyAlgorithm,
@@ -48,7 +46,7 @@ extension RemoteKeychain {
         return [UInt8](try box.opened(with: Data(secret)))
     }
 
-    /// Agrees with a key of the service.
+    /// Derives a shared secret with a key of the service.
     package func agree(
         _ id: String,
         _ algorithm: SecKeyAlgorithm,

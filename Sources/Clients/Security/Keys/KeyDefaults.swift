@@ -1,18 +1,19 @@
 internal import DBus
 
 extension ItemDictionary {
-    /// The size that is asked for.
+    /// The requested key size.
     var bits: Int? { attributes["bsiz"]?.asUInt32.map(Int.init) }
 
-    /// Whether a key on P-256 is made in the service: where somebody is asked before it is used,
-    /// and where the program says that it is not to have its bytes.
+    /// Whether the service has to generate the key.
+    ///
+    /// This is the case if its use requires a proof, or if the program asks for the Secure Enclave.
     var isForService: Bool {
         accessControl?.flags.isEmpty == false || attributes["tkid"] != nil
     }
 
-    /// Makes this the item of a key in this process.
+    /// Makes this dictionary the item of a key in this process.
     ///
-    /// - Throws: `errSecUnimplemented` without the trait.
+    /// - Throws: `errSecUnimplemented` without the trait `SoftwareKeys`.
     mutating func take(_ key: SoftwareKey) throws(KeychainFailure) {
         itemClass = "keys"
         secret = [UInt8](key.bytes)
@@ -23,7 +24,7 @@ extension ItemDictionary {
         if attributes["klbl"] == nil { attributes["klbl"] = .bytes(try key.label()) }
     }
 
-    /// Says of a key what Apple's keychain says of one that is given no more than its type.
+    /// Sets missing attributes to the defaults of Apple's keychain.
     mutating func setDefaults(ofKeyWith bits: UInt32, isPrivate: Bool) {
         var facts: [String: Variant] = [
             "kcls": .uint32(isPrivate ? 1 : 0), "bsiz": .uint32(bits), "esiz": .uint32(bits),
@@ -32,7 +33,7 @@ extension ItemDictionary {
         attributes.merge(facts) { given, _ in given }
     }
 
-    /// What a key can be used for, by the names of the attributes.
+    /// The uses of a key, under the attributes' names.
     static func abilities(isPrivate: Bool) -> [String: Bool] {
         let whatPrivateKeysDo: Set = ["decr", "drve", "sign", "unwp"]
         let names = ["encr", "decr", "drve", "sign", "vrfy", "wrap", "unwp"]

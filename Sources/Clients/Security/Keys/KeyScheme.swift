@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// What an algorithm's name says, as far as a key in this process can do it.
+/// A parsed algorithm name, as far as keys in this process implement it.
 enum KeyScheme: Sendable, Hashable {
     enum Hash: String, Sendable {
         case sha1 = "SHA1"
-        /// With OpenSSL alone.
+        /// Needs OpenSSL.
         case sha224 = "SHA224"
         case sha256 = "SHA256"
         case sha384 = "SHA384"
@@ -21,7 +21,7 @@ enum KeyScheme: Sendable, Hashable {
         }
     }
 
-    /// How data is made as long as a key of RSA, by OpenSSL's names.
+    /// The paddings of RSA, by OpenSSL's names.
     enum Padding: String, Sendable {
         case none
         case pkcs1
@@ -29,16 +29,16 @@ enum KeyScheme: Sendable, Hashable {
         case oaep
     }
 
-    /// An ECDSA signature; without a hash the data is a digest of any.
+    /// An ECDSA signature; without a hash the input may be any digest.
     case ecdsa(Hash?, isDigest: Bool, isRaw: Bool)
-    /// Without a hash the data itself is padded.
+    /// An RSA signature; without a hash the input itself is padded.
     case rsaSignature(Hash?, isDigest: Bool, Padding)
-    /// OAEP has a hash; a hybrid encrypts a key that AES-GCM has encrypted the data with.
+    /// RSA encryption; OAEP has a hash, and a hybrid encrypts an AES-GCM key.
     case rsaEncryption(Hash?, Padding, isHybrid: Bool)
     case ecies(Hash, hasVariableIV: Bool)
     case exchange(Hash?)
 
-    /// - Throws: `errSecUnsupportedAlgorithm` for a name that no algorithm has.
+    /// - Throws: `errSecUnsupportedAlgorithm` for an unknown name.
     init(_ algorithm: SecKeyAlgorithm) throws(KeychainFailure) {
         let parts = algorithm.name.split(separator: ":").dropFirst().map(String.init)
         guard let scheme = Self.known(parts) else {
@@ -52,7 +52,7 @@ enum KeyScheme: Sendable, Hashable {
 
     private static func known(_ parts: [String]) -> KeyScheme? {
         let hash = parts.count > 3 ? Hash(rawValue: parts[3]) : nil
-        // The shortest that go on name a padding.
+        // In names without a hash the third part is the padding.
         let way = parts.count > 2 ? parts[2] : ""
         switch (parts.first, parts.dropFirst().first) {
         case ("sign", "ECDSA"):
@@ -88,7 +88,7 @@ enum KeyScheme: Sendable, Hashable {
         }
     }
 
-    /// Whether OpenSSL does it, because swift-crypto doesn't.
+    /// Whether swift-crypto lacks the algorithm, and OpenSSL implements it.
     var needsOpenSSL: Bool {
         switch self {
         case .ecdsa(let hash, let isDigest, _): hash == .sha224 && !isDigest
@@ -100,7 +100,7 @@ enum KeyScheme: Sendable, Hashable {
         }
     }
 
-    /// Whether a key of a kind can do it.
+    /// Whether a kind of key supports the algorithm.
     func isFor(_ operation: SecKeyOperationType, _ kind: SoftwareKey.Kind) -> Bool {
         if needsOpenSSL, !SoftwareKey.isOpenSSLInstalled { return false }
         return switch (self, operation) {

@@ -1,15 +1,15 @@
 internal import DBus
 internal import Foundation
 
-/// A key that is to be made, and where its halves go.
+/// The parameters of a new key pair, and the storage of its halves.
 struct NewKey {
     private var item: ItemDictionary
-    /// What the public half is kept as; nil: it isn't.
+    /// The item of the public half; nil: not stored.
     private let publicItem: ItemDictionary?
 
-    /// What a new key is given: the attributes of the pair, and those of its halves.
+    /// Parses the attributes of the pair and of its halves.
     ///
-    /// - Throws: as ``ItemDictionary``; `errSecUnimplemented` for types that are not made here.
+    /// - Throws: The errors of ``ItemDictionary``; `errSecUnimplemented` for other key types.
     init(_ parameters: NSDictionary) throws(KeychainFailure) {
         var common: [String: Any] = [:]
         for (key, value) in parameters {
@@ -29,7 +29,7 @@ struct NewKey {
             publicItem = nil
             return
         }
-        // Who is asked before the private half is used is not asked for the public one.
+        // Access control and token protect the private half only.
         common[kSecAttrAccessControl as String] = nil
         common[kSecAttrTokenID as String] = nil
         let other = try ItemDictionary(common.merging(publicPart) { $1 } as NSDictionary)
@@ -45,9 +45,9 @@ struct NewKey {
         return part
     }
 
-    /// Makes it.
+    /// Generates the key.
     ///
-    /// - Throws: an error of the keychain.
+    /// - Throws: An error of the keychain.
     func key() throws(KeychainFailure) -> SecKey {
         let key = try privateKey()
         guard let publicItem else { return key }
@@ -56,7 +56,7 @@ struct NewKey {
             _ = try Self.keep(publicItem, half)
             return key
         } catch {
-            // Both halves are kept, or none.
+            // Both halves are stored, or neither.
             if let id = key.id {
                 _ = try? waiting { () async throws(KeychainFailure) in
                     try await RemoteKeychain().delete([id])
@@ -84,7 +84,7 @@ struct NewKey {
         return SecKey(software, id: id, isExtractable: isExtractable)
     }
 
-    /// Keeps a key in this process as an item beside that.
+    /// Stores a key of this process as an item.
     private static func keep(
         _ item: ItemDictionary,
         _ software: SoftwareKey
@@ -104,11 +104,11 @@ struct NewKey {
         }
     }
 
-    /// Makes a key in the service.
+    /// Generates a key in the service.
     private func keptKey(isPermanent: Bool) throws(KeychainFailure) -> SecKey {
         var item = item
         item.setDefaults(ofKeyWith: 256, isPrivate: true)
-        // The keychain puts the hash of the public half in its place.
+        // The keychain replaces the empty label by the hash of the public half.
         item.attributes["klbl"] = item.attributes["klbl"] ?? .bytes([])
         let new = item
         let key = try waiting { () async throws(KeychainFailure) in
@@ -130,6 +130,5 @@ struct NewKey {
 }
 
 extension ItemDictionary {
-    /// Whether a new key is to be kept.
     fileprivate var isPermanent: Bool { attributes["perm"] == .bool(true) }
 }

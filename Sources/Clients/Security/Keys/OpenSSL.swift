@@ -2,16 +2,16 @@
 internal import Foundation
 internal import Glibc
 
-/// What swift-crypto hasn't: SHA-224, and RSA with it, with OAEP of larger hashes and bare.
+/// Algorithms that swift-crypto lacks: SHA-224, OAEP with large hashes, and raw RSA.
 ///
-/// OpenSSL is loaded when something of that is asked for, so that no program depends on it; where
-/// it isn't installed there are no such algorithms. Its functions are those of version 3, whose
-/// prototypes don't change before the library has another name.
+/// The library is loaded on first use, so that programs don't depend on it. Without the library
+/// these algorithms are unsupported. The prototypes are those of OpenSSL 3, which keeps them stable
+/// under this library name.
 struct OpenSSL: Sendable {
-    /// The library, if there is one.
+    /// The installed library; nil without it.
     static let installed = OpenSSL("libcrypto.so.3")
 
-    /// What a key does, as the library calls it.
+    /// An operation, by the library's name.
     enum Operation: String {
         case sign
         case verify
@@ -19,7 +19,8 @@ struct OpenSSL: Sendable {
         case decrypt
     }
 
-    // Every pointer is valid during one call only; opaque ones are the library's own objects.
+    // SAFETY: every pointer is valid during one call only; opaque pointers are the library's
+    // objects.
     private typealias Bytes = UnsafePointer<UInt8>
     private typealias Room = UnsafeMutablePointer<UInt8>
     private typealias Size = UnsafeMutablePointer<Int>
@@ -44,7 +45,7 @@ struct OpenSSL: Sendable {
         "EVP_PKEY_verify", "EVP_PKEY_encrypt_init", "EVP_PKEY_encrypt", "EVP_PKEY_decrypt_init",
         "EVP_PKEY_decrypt", "EVP_Q_digest", "ERR_set_mark", "ERR_pop_to_mark",
     ]
-    /// What is built in of RSA: `EVP_PKEY_RSA`.
+    /// The constant `EVP_PKEY_RSA`.
     private static let rsa: CInt = 6
 
     private let addresses: [String: UInt]
@@ -59,12 +60,12 @@ struct OpenSSL: Sendable {
         self.addresses = addresses
     }
 
-    /// A function of the list above.
+    /// Returns a function of the list above.
     private func function<Function>(_ name: String, as type: Function.Type) -> Function? {
         addresses[name].map { unsafeBitCast($0, to: type) }
     }
 
-    /// A digest by the library's name of its function; nil where that is switched off.
+    /// Returns a digest, by the library's name of the hash; nil if the hash is disabled.
     func digest(_ data: Data, _ name: String) -> Data? {
         guard let hash = function("EVP_Q_digest", as: Hash.self) else { return nil }
         var result = [UInt8](repeating: 0, count: 64)
@@ -75,9 +76,9 @@ struct OpenSSL: Sendable {
         return isMade == 1 ? Data(result.prefix(size)) : nil
     }
 
-    /// What a key of RSA makes of data.
+    /// Runs an RSA operation on data.
     ///
-    /// - Throws: `errSecParam` when it can't, or when the library isn't there.
+    /// - Throws: `errSecParam` if the operation fails or the library is missing.
     static func result(
         of operation: Operation,
         _ data: Data,
@@ -91,7 +92,8 @@ struct OpenSSL: Sendable {
                 guard let transform = library.function(name, as: Transform.self) else { return nil }
                 var result = [UInt8](repeating: 0, count: (key.bits + 7) / 8)
                 var size = result.count
-                // What was decrypted stays in the caller's copy alone.
+                // Security: wipe the buffer, so that a decrypted secret exists only in the caller's
+                // copy.
                 defer { explicit_bzero(&result, result.count) }
                 guard transform(context, &result, &size, [UInt8](data), data.count) == 1 else {
                     return nil
@@ -102,7 +104,7 @@ struct OpenSSL: Sendable {
         return made
     }
 
-    /// Whether a signature is a key's.
+    /// Whether a signature is valid.
     static func verifies(
         _ signature: Data,
         of data: Data,
@@ -120,7 +122,7 @@ struct OpenSSL: Sendable {
         return isValid == true
     }
 
-    /// Runs a body with a key that is prepared for an operation.
+    /// Runs `body` with a context that is prepared for an operation.
     private func with<Value>(
         _ key: SoftwareKey,
         _ operation: Operation,
@@ -129,7 +131,7 @@ struct OpenSSL: Sendable {
         _ body: (OpenSSL, Object) -> Value?
     ) -> Value? {
         var choices = [("rsa_padding_mode", padding.rawValue)]
-        // The hash of PSS' and OAEP's masks is the same, unless something else is said.
+        // By default the mask generation of PSS and OAEP uses the same hash.
         if let hash { choices.append((padding == .oaep ? "rsa_oaep_md" : "digest", hash.rawValue)) }
         if padding == .pss { choices.append(("rsa_pss_saltlen", "digest")) }
         let needsPrivate = operation == .sign || operation == .decrypt
@@ -160,7 +162,7 @@ struct OpenSSL: Sendable {
         }
     }
 
-    /// What failed here is not what a program that uses the library itself is to find.
+    /// Removes errors from OpenSSL's queue, which the program itself may use.
     private func keepingErrors<Value>(_ body: () -> Value) -> Value {
         _ = function("ERR_set_mark", as: Mark.self)?()
         defer { _ = function("ERR_pop_to_mark", as: Mark.self)?() }

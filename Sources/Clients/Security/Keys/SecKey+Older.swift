@@ -2,43 +2,39 @@
 
 public import Foundation
 
-// What code from before 2016 calls; the pointers are part of Apple's signatures, and are used
+// The API of code from before 2016. The pointers are part of Apple's signatures, and are used
 // during each call only.
 
-/// How data is padded; raw values are Apple's.
+/// The padding of data; raw values are Apple's.
 public struct SecPadding: OptionSet, Hashable, Sendable {
-    /// The bits.
     public let rawValue: UInt32
 
-    /// A padding by its bits.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    /// PKCS#1, or a digest as it is for elliptic curves.
+    /// PKCS#1; for elliptic curves a digest without padding.
     public static let PKCS1 = Self(rawValue: 1)
-    /// OAEP.
     public static let OAEP = Self(rawValue: 2)
-    /// The two numbers of an elliptic curve's signature.
+    /// The two raw numbers of an elliptic curve signature.
     public static let sigRaw = Self(rawValue: 0x4000)
-    /// PKCS#1 over a SHA-1 digest.
+    /// PKCS#1 with a SHA-1 digest.
     public static let PKCS1SHA1 = Self(rawValue: 0x8002)
-    /// PKCS#1 over a SHA-224 digest.
+    /// PKCS#1 with a SHA-224 digest.
     public static let PKCS1SHA224 = Self(rawValue: 0x8003)
-    /// PKCS#1 over a SHA-256 digest.
+    /// PKCS#1 with a SHA-256 digest.
     public static let PKCS1SHA256 = Self(rawValue: 0x8004)
-    /// PKCS#1 over a SHA-384 digest.
+    /// PKCS#1 with a SHA-384 digest.
     public static let PKCS1SHA384 = Self(rawValue: 0x8005)
-    /// PKCS#1 over a SHA-512 digest.
+    /// PKCS#1 with a SHA-512 digest.
     public static let PKCS1SHA512 = Self(rawValue: 0x8006)
 }
 
-/// Makes a key; ``SecKeyCreateRandomKey(_:_:)`` says why it can't.
+/// Generates a key pair; ``SecKeyCreateRandomKey(_:_:)`` reports errors in more detail.
 ///
-/// - Returns: `errSecSuccess`, or why there is none.
+/// - Returns: `errSecSuccess` or an error.
 public func SecKeyGeneratePair(
     _ parameters: CFDictionary,
-    // Apple's signature has it so.
     _ publicKey: UnsafeMutablePointer<SecKey?>?,
     _ privateKey: UnsafeMutablePointer<SecKey?>?
 ) -> OSStatus {
@@ -49,13 +45,12 @@ public func SecKeyGeneratePair(
     return errSecSuccess
 }
 
-/// Signs a digest; blocks while a prompt is up.
+/// Signs a digest; blocks while a prompt is open.
 ///
-/// - Returns: `errSecSuccess`, `errSecBufferTooSmall`, or why there is no signature.
+/// - Returns: `errSecSuccess`, `errSecBufferTooSmall` or another error.
 public func SecKeyRawSign(
     _ key: SecKey,
     _ padding: SecPadding,
-    // Apple's signature has it so.
     _ dataToSign: UnsafePointer<UInt8>,
     _ dataToSignLen: Int,
     _ sig: UnsafeMutablePointer<UInt8>,
@@ -68,13 +63,12 @@ public func SecKeyRawSign(
     return hand(signature, error, sig, sigLen)
 }
 
-/// Whether a signature of a digest is a key's.
+/// Verifies a signature of a digest.
 ///
-/// - Returns: `errSecSuccess`, `errSecVerifyFailed`, or why it can't be told.
+/// - Returns: `errSecSuccess`, `errSecVerifyFailed` or another error.
 public func SecKeyRawVerify(
     _ key: SecKey,
     _ padding: SecPadding,
-    // Apple's signature has it so.
     _ signedData: UnsafePointer<UInt8>,
     _ signedDataLen: Int,
     _ sig: UnsafePointer<UInt8>,
@@ -92,13 +86,12 @@ public func SecKeyRawVerify(
     return isValid ? errSecSuccess : status(error)
 }
 
-/// Encrypts for the holder of a private key of RSA.
+/// Encrypts data with an RSA public key.
 ///
-/// - Returns: `errSecSuccess`, `errSecBufferTooSmall`, or why there is no cipher text.
+/// - Returns: `errSecSuccess`, `errSecBufferTooSmall` or another error.
 public func SecKeyEncrypt(
     _ key: SecKey,
     _ padding: SecPadding,
-    // Apple's signature has it so.
     _ plainText: UnsafePointer<UInt8>,
     _ plainTextLen: Int,
     _ cipherText: UnsafeMutablePointer<UInt8>,
@@ -111,13 +104,12 @@ public func SecKeyEncrypt(
     return hand(sealed, error, cipherText, cipherTextLen)
 }
 
-/// Decrypts with a private key of RSA.
+/// Decrypts data with an RSA private key.
 ///
-/// - Returns: `errSecSuccess`, `errSecBufferTooSmall`, or why there is no plain text.
+/// - Returns: `errSecSuccess`, `errSecBufferTooSmall` or another error.
 public func SecKeyDecrypt(
     _ key: SecKey,
     _ padding: SecPadding,
-    // Apple's signature has it so.
     _ cipherText: UnsafePointer<UInt8>,
     _ cipherTextLen: Int,
     _ plainText: UnsafeMutablePointer<UInt8>,
@@ -131,7 +123,7 @@ public func SecKeyDecrypt(
 }
 
 extension SecPadding {
-    /// How a key signs a digest with this padding; nil: it doesn't.
+    /// The signature algorithm for a digest with this padding; nil if unsupported.
     fileprivate func signature(by key: SecKey) -> SecKeyAlgorithm? {
         guard key.software?.kind == .rsa else {
             return switch self {
@@ -151,7 +143,7 @@ extension SecPadding {
         }
     }
 
-    /// How RSA encrypts with this padding; nil: it doesn't here.
+    /// The RSA encryption algorithm with this padding; nil if unsupported.
     fileprivate var encryption: SecKeyAlgorithm? {
         switch self {
         case .PKCS1: .rsaEncryptionPKCS1
@@ -161,11 +153,11 @@ extension SecPadding {
     }
 }
 
-/// Copies a result to where the caller wants it.
+/// Copies a result to the caller's buffer.
 private func hand(
     _ result: CFData?,
     _ error: Unmanaged<CFError>?,
-    // As in the functions that call it.
+    // SAFETY: the caller of each function above guarantees room for `count` bytes.
     _ bytes: UnsafeMutablePointer<UInt8>,
     _ count: UnsafeMutablePointer<Int>
 ) -> OSStatus {

@@ -9,7 +9,7 @@ extension SecKeyAlgorithm {
         .ecdsaSignatureMessageX962SHA256: "ecdsa-message-sha256",
         .ecdsaSignatureDigestX962SHA256: "ecdsa-digest-sha256",
     ]
-    /// On P-256 the cofactor is 1, so that both ways to agree are the same.
+    /// The cofactor of P-256 is 1, so both variants of the exchange are equal.
     private static let agreeing: [SecKeyAlgorithm: String] = [
         .ecdhKeyExchangeStandard: "ecdh",
         .ecdhKeyExchangeCofactor: "ecdh",
@@ -23,7 +23,7 @@ extension SecKeyAlgorithm {
             "ecies-cofactor-x963-sha256-aesgcm",
     ]
 
-    /// The algorithm's word on the wire.
+    /// Returns the algorithm's wire name.
     ///
     /// - Throws: `errSecUnsupportedAlgorithm`.
     func word(for operation: SecKeyOperationType) throws(KeychainFailure) -> String {
@@ -43,7 +43,7 @@ extension SecKeyAlgorithm {
     }
 }
 
-/// Whether a key can do something in some way.
+/// Whether a key supports an operation with an algorithm.
 public func SecKeyIsAlgorithmSupported(
     _ key: SecKey,
     _ operation: SecKeyOperationType,
@@ -56,7 +56,7 @@ public func SecKeyIsAlgorithmSupported(
     return RemoteKeychain.supports(operation, algorithm)
 }
 
-/// Signs with a private key; blocks while a prompt is up.
+/// Signs data with a private key; blocks while a prompt is open.
 ///
 /// The error pointer is part of Apple's signature.
 public func SecKeyCreateSignature(
@@ -76,7 +76,9 @@ public func SecKeyCreateSignature(
     }
 }
 
-/// Whether a signature is a key's; needs no prompt.
+/// Verifies a signature.
+///
+/// No prompt.
 ///
 /// The error pointer is part of Apple's signature.
 public func SecKeyVerifySignature(
@@ -96,7 +98,9 @@ public func SecKeyVerifySignature(
     return isValid ?? false
 }
 
-/// Encrypts for the holder of a private key; needs no prompt.
+/// Encrypts data for the holder of the private key.
+///
+/// No prompt.
 ///
 /// The error pointer is part of Apple's signature.
 public func SecKeyCreateEncryptedData(
@@ -111,7 +115,7 @@ public func SecKeyCreateEncryptedData(
     }
 }
 
-/// Decrypts with a private key; blocks while a prompt is up.
+/// Decrypts data with a private key; blocks while a prompt is open.
 ///
 /// The error pointer is part of Apple's signature.
 public func SecKeyCreateDecryptedData(
@@ -131,17 +135,17 @@ public func SecKeyCreateDecryptedData(
     }
 }
 
-/// Agrees on a secret with the holder of another key; blocks while a prompt is up.
+/// Derives a shared secret with another key; blocks while a prompt is open.
 ///
 /// The error pointer is part of Apple's signature.
 ///
 /// - Parameters:
 ///   - privateKey: The caller's key.
-///   - algorithm: How.
+///   - algorithm: A key exchange algorithm.
 ///   - publicKey: The other party's key.
 ///   - parameters: ``SecKeyKeyExchangeParameter/requestedSize`` and
-///     ``SecKeyKeyExchangeParameter/sharedInfo``, for the algorithms with a key derivation.
-///   - error: Gets why there is none.
+///     ``SecKeyKeyExchangeParameter/sharedInfo``, for algorithms with a key derivation.
+///   - error: Receives the error.
 /// - Returns: The secret.
 public func SecKeyCopyKeyExchangeResult(
     _ privateKey: SecKey,
@@ -179,9 +183,9 @@ extension SecKey {
         return id
     }
 
-    /// The key in this process, or the public half of one that isn't.
+    /// Returns the key in this process, or the public half of a service key.
     ///
-    /// - Throws: `errSecParam` where the keychain doesn't say.
+    /// - Throws: `errSecParam` if the public half is unknown.
     fileprivate func half() throws(KeychainFailure) -> SoftwareKey {
         guard let software else {
             throw KeychainFailure(errSecParam, "The public half of this key is not known.")

@@ -5,18 +5,18 @@ public import Foundation
 internal import LocalAuthClient
 internal import Synchronization
 
-/// A key: in this process, or on P-256 with the private half in the keychain.
+/// A key in this process, or a P-256 key whose private half is in the service.
 public final class SecKey: NSObject, Sendable {
-    /// The item with the key; nil: it is in none.
+    /// The reference of the key's item; nil without an item.
     let id: String?
-    /// The key that the service keeps, by its X9.63 point; nil: this one is in the process.
+    /// The X9.63 point of a service key; nil for a key in the process.
     let publicKey: [UInt8]?
-    /// The key, or the public half of one that the service keeps; nil: the keychain doesn't say.
+    /// The key, or the public half of a service key; nil if the public half is unknown.
     let software: SoftwareKey?
-    /// Whose prompts its use may cause.
+    /// The context for prompts.
     let use: RemoteKeychain.Use
     private let made: Mutex<ItemDictionary?>
-    /// Whether its bytes may be had.
+    /// Whether the bytes can be exported.
     let isExtractable: Bool
 
     package convenience init(
@@ -52,16 +52,16 @@ public final class SecKey: NSObject, Sendable {
         self.isExtractable = isExtractable
     }
 
-    /// Whether the private half is with the service.
+    /// Whether the private half is in the service.
     var isKept: Bool { publicKey != nil }
 
-    /// What the private half was made as, while it goes with this object; nil: it doesn't.
+    /// The parameters of a temporary service key, which is deleted with this object; else nil.
     var temporary: ItemDictionary? { made.withLock { $0 } }
 
-    /// Leaves the private half where it is: an item has it now.
+    /// Prevents the deletion of the private half, because it has an item.
     func stay() { made.withLock { $0 = nil } }
 
-    /// Whether it has a private half, wherever that is.
+    /// Whether the key has a private half, in the process or in the service.
     var isPrivate: Bool { isKept || software?.isPrivate == true }
 
     deinit {
@@ -69,20 +69,19 @@ public final class SecKey: NSObject, Sendable {
         onLoop { try? await RemoteKeychain().delete([id]) }
     }
 
-    /// What both halves are found by, as Apple makes it: the SHA-1 of the public one.
+    /// The label of both halves, as Apple computes it: the SHA-1 hash of the public half.
     var label: [UInt8]? { try? software?.label() }
 
-    /// Keys are the same that have the same bytes, or are the same item's.
+    /// Compares keys in the process by their bytes, and service keys by their items.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SecKey else { return false }
         return isKept || other.isKept
             ? isKept && id == other.id : software != nil && software == other.software
     }
 
-    /// A hash of its public half.
     public override var hash: Int { software?.publicBytes.hashValue ?? id.hashValue }
 
-    /// An object prints as what it is, without its secrets.
+    /// The kind of the key, without secrets.
     public override var description: String {
         if isKept { return "<SecKey P-256 private, in the keychain>" }
         let kind = software.map { "\($0.kind)" } ?? "unknown"
@@ -90,28 +89,20 @@ public final class SecKey: NSObject, Sendable {
     }
 }
 
-/// Which way a key is used.
+/// An operation of a key.
 public enum SecKeyOperationType: Int, Sendable {
-    /// Making a signature.
     case sign = 0
-    /// Checking one.
     case verify = 1
-    /// Encrypting.
     case encrypt = 2
-    /// Decrypting.
     case decrypt = 3
-    /// Agreeing on a secret.
     case keyExchange = 4
 }
 
-/// A parameter of a key exchange.
 public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
     let name: String
 
-    /// Apple's name.
     public var rawValue: CFString { name as NSString }
 
-    /// A parameter by its name.
     public init(rawValue: CFString) {
         name = "\(rawValue)"
     }
@@ -120,27 +111,26 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
         self.name = name
     }
 
-    /// How many bytes are wanted.
+    /// The requested size in bytes.
     public static let requestedSize = Self("requestedSize")
-    /// Shared info of the key derivation.
+    /// The shared info of the key derivation.
     public static let sharedInfo = Self("sharedInfo")
 }
 
-/// Makes a key.
+/// Generates a key.
 ///
-/// One on P-256 that is to be in the Secure Enclave, or has an access control, is made in the
-/// service, and never leaves it; a temporary one goes with its reference, unless `SecItemAdd`
-/// stores it. Any other one is made in this process; a permanent one is kept as an item beside
-/// that, a temporary one never reaches the service. The public half is kept, too, if
-/// `kSecPublicKeyAttrs` is there and says that it is permanent.
+/// The service generates P-256 keys for the Secure Enclave or with an access control, and never
+/// exports them. Without `kSecAttrIsPermanent` the service deletes such a key with its reference,
+/// unless `SecItemAdd` stores it. This process generates all other keys. A permanent key is also
+/// stored as an item; a temporary key never reaches the service. The public half is stored if
+/// `kSecPublicKeyAttrs` marks it permanent.
 ///
 /// The error pointer is part of Apple's signature.
 ///
 /// - Parameters:
-///   - parameters: `kSecAttrKeyType`, `kSecAttrKeySizeInBits`, and `kSecPrivateKeyAttrs` with the
-///     tag, the access control and whether it is permanent; what it doesn't say is taken from
-///     beside it.
-///   - error: Gets why there is none.
+///   - parameters: `kSecAttrKeyType`, `kSecAttrKeySizeInBits`, and `kSecPrivateKeyAttrs` with tag,
+///     access control and permanence. The outer dictionary supplies missing values.
+///   - error: Receives the error.
 /// - Returns: The key.
 public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary,
@@ -150,14 +140,14 @@ public func SecKeyCreateRandomKey(
     return handOut(error) { () throws(KeychainFailure) in try made.get().key() }
 }
 
-/// The public half of a key; nil when the keychain doesn't say.
+/// The public half of a key; nil if unknown.
 public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
     key.software.map { SecKey($0.publicHalf) }
 }
 
-/// The bytes of a key in this process: X9.63 of a curve's, PKCS#1 of RSA.
+/// Exports a key of this process: X9.63 for elliptic curves, PKCS#1 for RSA.
 ///
-/// A private key of the service is never exported. The error pointer is part of Apple's signature.
+/// A private key of the service can't be exported. The error pointer is part of Apple's signature.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -170,14 +160,14 @@ public func SecKeyCopyExternalRepresentation(
     }
 }
 
-/// A key from its bytes, in this process.
+/// Imports a key into this process.
 ///
 /// The error pointer is part of Apple's signature.
 ///
 /// - Parameters:
-///   - keyData: X9.63 of a curve's key, PKCS#1 of RSA.
+///   - keyData: X9.63 for elliptic curves, PKCS#1 for RSA.
 ///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`.
-///   - error: Gets why there is none.
+///   - error: Receives the error.
 /// - Returns: The key.
 public func SecKeyCreateWithData(
     _ keyData: CFData,
@@ -203,7 +193,6 @@ public func SecKeyCreateWithData(
     }
 }
 
-/// What a key is, by Apple's names.
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     let isRSA = key.software?.kind == .rsa
     var attributes: [String: Any] = [
@@ -225,12 +214,10 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     return attributes as NSDictionary
 }
 
-/// The size of a key's numbers, in bytes.
+/// The size of a key in bytes.
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int { ((key.software?.bits ?? 256) + 7) / 8 }
 
-/// Hands a result or an error out in Apple's way.
-///
-/// The error pointer is part of Apple's signature.
+/// Returns a result, or stores an error in Apple's error pointer.
 func handOut<Value>(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?,
     _ body: () throws(KeychainFailure) -> Value
@@ -243,7 +230,7 @@ func handOut<Value>(
     }
 }
 
-/// Runs a body on the loop and waits for it here.
+/// Runs `body` on the loop, and blocks until its result is there.
 func waiting<Value: Sendable>(
     _ body: @escaping @BusActor @Sendable () async throws(KeychainFailure) -> Value
 ) throws(KeychainFailure) -> Value {

@@ -68,7 +68,7 @@ extension SoftwareKey {
         }
     }
 
-    /// Agrees on a secret with the holder of another key.
+    /// Derives a shared secret with another key.
     func agree(
         with point: Data,
         _ algorithm: SecKeyAlgorithm,
@@ -84,7 +84,7 @@ extension SoftwareKey {
         return try Self.derived(bytes, hash, info, try Self.checkedSize(size))
     }
 
-    /// Apple's rule for the key that RSA encrypts, when that encrypts the data.
+    /// The size of the AES key in RSA hybrid encryption, by Apple's rule.
     private var sizeOfHybrid: SymmetricKeySize { bits >= 4096 ? .bits256 : .bits128 }
 
     private func encryptByRSA(
@@ -115,7 +115,7 @@ extension SoftwareKey {
         }
     }
 
-    /// swift-crypto's name of a padding; nil: it hasn't that one.
+    /// swift-crypto's name of a padding; nil if unsupported.
     private static func choice(
         _ hash: KeyScheme.Hash?,
         _ padding: KeyScheme.Padding
@@ -128,8 +128,10 @@ extension SoftwareKey {
         }
     }
 
-    /// The key and the nonce of an encryption: Apple's rule is 128 bits for keys of up to 256 bits,
-    /// and 256 above; a nonce of zeros, or one that is derived as well.
+    /// Derives the key and the nonce of an encryption.
+    ///
+    /// By Apple's rule keys of up to 256 bits have a 128-bit AES key, larger keys have a 256-bit
+    /// AES key. The nonce is zero, or derived if the algorithm says so.
     private func derived(
         _ secret: SharedSecret,
         _ hash: KeyScheme.Hash,

@@ -2,11 +2,10 @@
 internal import Crypto
 internal import Foundation
 
-// The parts of a signature, a decryption and an agreement that need no private half.
+// The parts of signing, decrypting and key exchange that need no private half.
 
 extension SoftwareKey {
-    /// A digest of any length as the 32 bytes that ECDSA on P-256 makes of it: cut at the end, or
-    /// with zeros before it.
+    /// Converts a digest to the 32 bytes of ECDSA on P-256, truncated or padded with leading zeros.
     static func digestOfP256(
         _ data: Data,
         _ scheme: KeyScheme
@@ -16,7 +15,7 @@ extension SoftwareKey {
         return [UInt8](repeating: 0, count: 32 - digest.count) + digest
     }
 
-    /// A signature in DER as a scheme has it.
+    /// Converts a DER signature to the scheme's format.
     static func signatureOfP256(
         _ signature: [UInt8],
         _ scheme: KeyScheme
@@ -28,7 +27,7 @@ extension SoftwareKey {
         }
     }
 
-    /// - Throws: `errSecParam` for a size that no key derivation has.
+    /// - Throws: `errSecParam` for an invalid size of a derived key.
     static func checkedSize(_ size: Int?) throws(KeychainFailure) -> Int {
         guard let size, (1...1024).contains(size) else {
             throw KeychainFailure(errSecParam, "A key derivation needs the size of its result.")
@@ -36,7 +35,7 @@ extension SoftwareKey {
         return size
     }
 
-    /// What a key derivation makes of a secret that two keys agreed on.
+    /// Applies the scheme's key derivation to a shared secret.
     static func derived(
         _ secret: Data,
         _ scheme: KeyScheme,
@@ -65,14 +64,14 @@ extension SoftwareKey {
     }
 }
 
-/// What is encrypted for a key on P-256: the sender's point, the cipher text and a tag.
+/// A ciphertext for a P-256 key: the sender's point, the encrypted data and a tag.
 struct SealedBox {
     let point: [UInt8]
     private let box: Data
     private let hash: KeyScheme.Hash
     private let hasVariableIV: Bool
 
-    /// - Throws: `errSecDecode` for what is too short.
+    /// - Throws: `errSecDecode` if the data is too short.
     init(_ data: Data, _ scheme: KeyScheme) throws(KeychainFailure) {
         guard case .ecies(let hash, let hasVariableIV) = scheme,
             data.count >= 65 + SoftwareKey.tagSize
@@ -81,7 +80,7 @@ struct SealedBox {
         (point, box) = ([UInt8](data.prefix(65)), Data(data.dropFirst(65)))
     }
 
-    /// - Throws: `errSecDecode` for what was encrypted for another key, or was changed.
+    /// - Throws: `errSecDecode` for another key or modified data.
     func opened(with secret: Data) throws(KeychainFailure) -> Data {
         let bytes = try SoftwareKey.derived(secret, hash, Data(point), hasVariableIV ? 32 : 16)
         return try SoftwareKey.trying(SoftwareKey.undecodable) {

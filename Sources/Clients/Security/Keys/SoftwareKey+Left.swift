@@ -1,7 +1,8 @@
 #if !SoftwareKeys
 internal import Foundation
 
-/// What is left without the trait: the public halves of the service's keys can be handed on.
+/// Stubs for builds without the trait `SoftwareKeys`, which can only pass public halves of service
+/// keys on.
 extension SoftwareKey {
     static let areBuilt = false
     static let isOpenSSLInstalled = false
@@ -19,7 +20,7 @@ extension SoftwareKey {
         throw left
     }
 
-    /// The point of a public key on P-256; whether it lies on the curve is not asked.
+    /// Returns the point of a P-256 public key, without checking that it is on the curve.
     static func point(
         of bytes: Data,
         _ kind: Kind,
@@ -89,7 +90,7 @@ extension SoftwareKey {
     }
 }
 
-/// What nothing here can open.
+/// A stub: this build can't decrypt.
 struct SealedBox {
     let point: [UInt8] = []
 

@@ -4,13 +4,12 @@ internal import CryptoExtras
 internal import Foundation
 
 extension SoftwareKey {
-    /// Whether there are such keys in this build.
+    /// Whether this build has keys in the process.
     static let areBuilt = true
 
-    /// Whether there is what swift-crypto hasn't.
     static var isOpenSSLInstalled: Bool { OpenSSL.installed != nil }
 
-    /// Runs a call of the library, whose errors say no more than that it failed.
+    /// Runs a call of swift-crypto, and replaces its errors, which contain no detail.
     static func trying<Value>(
         _ failure: KeychainFailure = invalid,
         _ body: () throws -> Value
@@ -22,7 +21,7 @@ extension SoftwareKey {
         }
     }
 
-    /// What both halves are found by.
+    /// The label of both halves.
     func label() throws(KeychainFailure) -> [UInt8] {
         Array(Insecure.SHA1.hash(data: publicBytes))
     }
@@ -64,7 +63,7 @@ extension SoftwareKey {
         }
     }
 
-    /// A new key.
+    /// Generates a key.
     ///
     /// - Throws: `errSecUnsupportedKeySize`.
     static func random(isRSA: Bool, bits: Int) throws(KeychainFailure) -> SoftwareKey {

@@ -107,7 +107,7 @@ extension SoftwareKey {
 }
 
 extension KeyScheme.Hash {
-    /// - Throws: `errSecUnsupportedAlgorithm` where there is no such function.
+    /// - Throws: `errSecUnsupportedAlgorithm` without OpenSSL.
     func digest(_ data: Data) throws(KeychainFailure) -> Data {
         switch self {
         case .sha1: return Data(Insecure.SHA1.hash(data: data))
@@ -125,7 +125,7 @@ extension KeyScheme.Hash {
 
 /// A digest that was computed elsewhere.
 struct GivenDigest: Digest {
-    // ECDSA takes the digest of any function, cut to the size of the curve.
+    // ECDSA accepts any digest, truncated to the size of the curve.
     static let byteCount = 64
 
     private let bytes: [UInt8]
@@ -139,21 +139,22 @@ struct GivenDigest: Digest {
     func makeIterator() -> Array<UInt8>.Iterator { bytes.makeIterator() }
 
     func withUnsafeBytes<Result>(
-        // Required by the protocol; the pointer is valid during this call only.
+        // SAFETY: the protocol requires the pointer, which is valid during this call only.
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
         try bytes.withUnsafeBytes(body)
     }
 }
 
-/// A digest in the library's type: RSA names the hash in the signature.
+/// Converts bytes to swift-crypto's digest type, because RSA signatures name their hash.
 private func digest<Function: HashFunction>(
     _ bytes: Data,
     of function: Function.Type
 ) -> Function.Digest {
     precondition(MemoryLayout<Function.Digest>.size >= bytes.count)
     return withUnsafeTemporaryAllocation(of: Function.Digest.self, capacity: 1) { buffer in
-        // The library makes this type of data alone. It is the digest's bytes, and nothing else.
+        // SAFETY: swift-crypto has no other way to create this type, whose only content is the
+        // bytes.
         let raw = UnsafeMutableRawBufferPointer(buffer)
         raw.initializeMemory(as: UInt8.self, repeating: 0)
         raw.copyBytes(from: bytes)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A key whose bytes are in this process, in Apple's external form.
+/// A key whose bytes are in this process, in Apple's external format.
 struct SoftwareKey: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case p256
@@ -11,16 +11,16 @@ struct SoftwareKey: Sendable, Hashable {
 
     let kind: Kind
     let isPrivate: Bool
-    /// X9.63 of a curve's key, with the private number after the point; PKCS#1 of RSA.
+    /// X9.63 for elliptic curves, with the private number after the point; PKCS#1 for RSA.
     let bytes: Data
     let publicBytes: Data
     let bits: Int
 
     static let invalid = KeychainFailure(errSecParam, "These bytes are no such key.")
 
-    /// A key from its bytes; the size says which curve.
+    /// Parses a key; the number of bytes determines the curve.
     ///
-    /// - Throws: `errSecParam` when they are none.
+    /// - Throws: `errSecParam` for invalid bytes.
     init(_ bytes: Data, isRSA: Bool, isPrivate: Bool) throws(KeychainFailure) {
         self.bytes = bytes
         self.isPrivate = isPrivate
@@ -38,14 +38,13 @@ struct SoftwareKey: Sendable, Hashable {
         publicBytes = try Self.point(of: bytes, kind, isPrivate: isPrivate)
     }
 
-    /// The public half.
     var publicHalf: SoftwareKey {
-        // Its bytes came from a key.
+        // The conversion can't fail, because the bytes come from a valid key.
         isPrivate
             ? (try? SoftwareKey(publicBytes, isRSA: kind == .rsa, isPrivate: false)) ?? self : self
     }
 
-    /// Apple's number of the kind.
+    /// Apple's number for the type.
     var type: UInt32 { kind == .rsa ? 42 : 73 }
 
     func supports(_ operation: SecKeyOperationType, _ algorithm: SecKeyAlgorithm) -> Bool {
@@ -59,7 +58,7 @@ struct SoftwareKey: Sendable, Hashable {
         return scheme.isFor(operation, kind)
     }
 
-    /// - Throws: `errSecUnsupportedAlgorithm` for what this key can't do.
+    /// - Throws: `errSecUnsupportedAlgorithm` if the key doesn't support the algorithm.
     func scheme(
         _ operation: SecKeyOperationType,
         _ algorithm: SecKeyAlgorithm
@@ -67,7 +66,7 @@ struct SoftwareKey: Sendable, Hashable {
         guard supports(operation, algorithm) else { throw Self.unsupported(algorithm) }
         return try KeyScheme(algorithm)
     }
-    /// Why a key can't do something.
+    /// Returns the error for an unsupported algorithm.
     static func unsupported(
         _ algorithm: SecKeyAlgorithm,
         isOpenSSLInstalled: Bool = isOpenSSLInstalled
