@@ -6,10 +6,10 @@ import Security
 import TestSupport
 import Testing
 
-/// CryptoKit's names, over the keys of the service.
+/// Tests CryptoKit's names with keys of the service.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct SecureEnclaveTests {
-    @Test("A key of the service signs what CryptoKit verifies, and is found again")
+    @Test("CryptoKit verifies a signature of a service key, and the key can be loaded again")
     func signing() async throws {
         try await ClientDesk.run { _ in
             #expect(SecureEnclave.isAvailable)
@@ -35,14 +35,14 @@ struct SecureEnclaveTests {
         }
     }
 
-    @Test("A key's point has a compact representation, unless that isn't asked for")
+    @Test("A key's point has a compact representation by default")
     func compact() async throws {
         try await ClientDesk.run { _ in
             for _ in 0..<8 {
                 let key = try SecureEnclave.P256.Signing.PrivateKey()
                 #expect(key.publicKey.compactRepresentation != nil)
             }
-            // Those that had none were deleted again.
+            // Keys without a compact representation have been deleted.
             let all: [CFString: Any] = [
                 kSecClass: kSecClassKey, kSecAttrApplicationTag: SecureEnclave.tag,
                 kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true,
@@ -56,14 +56,14 @@ struct SecureEnclaveTests {
                     compactRepresentable: false
                 )
                 any += 1
-                // Of 64 keys one has none, but for a chance of 1 in 2^64.
+                // The chance that all 64 points have a compact representation is 1 in 2^64.
                 guard key.publicKey.compactRepresentation != nil, any < 64 else { break }
             }
             #expect(any < 64)
         }
     }
 
-    @Test("A guarded key asks, and says that the person canceled")
+    @Test("A guarded key prompts, and reports the user's cancel")
     func guarded() async throws {
         try await ClientDesk.run { desk in
             let control = try #require(
@@ -86,7 +86,7 @@ struct SecureEnclaveTests {
         }
     }
 
-    @Test("A key of the service agrees with one of CryptoKit's on a secret")
+    @Test("A service key and a CryptoKit key derive equal secrets")
     func agreement() async throws {
         try await ClientDesk.run { _ in
             let ours = try SecureEnclave.P256.KeyAgreement.PrivateKey()
@@ -107,7 +107,7 @@ struct SecureEnclaveTests {
         }
     }
 
-    @Test("Without the service there is no enclave")
+    @Test("Without the service the Secure Enclave is unavailable")
     func away() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { _ in
             #expect(!SecureEnclave.isAvailable)

@@ -5,13 +5,13 @@ import LocalAuthClient
 import TestSupport
 import Testing
 
-/// The project's own interface, for code that doesn't come from Apple's systems.
+/// Tests the project's own API, for code that doesn't come from Apple's systems.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct AuthenticationSessionTests {
-    // The functions run on the loop, so it has to run before them.
+    // Test functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }
 
-    @Test("A success says how it was proved")
+    @Test("A success contains mechanism, biometry type and strength")
     func success() async throws {
         try await ClientDesk.run { desk in
             try await desk.queue("match")
@@ -28,7 +28,7 @@ struct AuthenticationSessionTests {
         }
     }
 
-    @Test("Events come in order, and end before the verdict")
+    @Test("Events arrive in order, and end before the verdict")
     func events() async throws {
         try await ClientDesk.run { desk in
             try await desk.queue("hint:center", "no-match", "match")
@@ -48,7 +48,7 @@ struct AuthenticationSessionTests {
         }
     }
 
-    @Test("L21: a question without room is asked once more, and after no other error")
+    @Test("L21: After LimitsExceeded a read-only call is retried once; other errors end it")
     @BusActor
     func noRoom() async throws {
         for (name, refusals, times) in [
@@ -66,7 +66,7 @@ struct AuthenticationSessionTests {
         }
     }
 
-    @Test("L21: what a service finds of itself is asked for once more without room")
+    @Test("L21: Diagnose is retried once after LimitsExceeded")
     func diagnosis() async throws {
         try await PrivateBus.run { bus in
             let stand = try StandInService(bus)
@@ -79,7 +79,7 @@ struct AuthenticationSessionTests {
         }
     }
 
-    @Test("L21: a question is answered by the service that has come in the place of another")
+    @Test("L21: A read-only call goes to the successor of a service that exited")
     func successor() async throws {
         try await PrivateBus.run { bus in
             let first = try StandInService(bus)
@@ -96,7 +96,7 @@ struct AuthenticationSessionTests {
         }
     }
 
-    @Test("An error is typed, and says why")
+    @Test("An error has a code and a sentence")
     func error() async throws {
         try await ClientDesk.run { desk in
             await desk.agent.will(.cancel)
@@ -130,7 +130,7 @@ struct AuthenticationSessionTests {
         }
     }
 
-    @Test("Options that the service would refuse are refused with a sentence")
+    @Test("Invalid options fail with a sentence")
     func options() async throws {
         try await ClientDesk.run { _ in
             var options = AuthenticationOptions()
@@ -142,7 +142,7 @@ struct AuthenticationSessionTests {
         }
     }
 
-    @Test("A deadline ends the evaluation with systemCancel")
+    @Test("A timeout ends the evaluation with systemCancel")
     func deadline() async throws {
         try await ClientDesk.run { _ in
             var options = AuthenticationOptions()

@@ -6,10 +6,10 @@ import Testing
 @testable import LocalAuthClient
 @testable import LocalAuthentication
 
-/// What the library makes of the service's answers, and the service of its options.
+/// Tests the translation between the library and the wire.
 @Suite(.timeLimit(.minutes(10)))
 struct ClientWireTests {
-    // Some functions run on the loop, so it has to run before them.
+    // Some test functions run on the loop, so it has to run before them.
     init() { EventLoop.shared.startThread() }
 
     /// Apple's numbers.
@@ -21,7 +21,7 @@ struct ClientWireTests {
         "InvalidDimensions": -14, "NotInteractive": -1004,
     ]
 
-    @Test("Each error of the service has Apple's code, and the service's sentence")
+    @Test("Each error of the service has Apple's code and the service's sentence")
     func codes() {
         for (word, code) in Self.codes {
             let name = DBusError.Name(rawValue: "org.localauth.Error." + word)
@@ -33,7 +33,7 @@ struct ClientWireTests {
         #expect(Set(refusals.map { Int($0.rawValue) }) == Set(Self.codes.values))
     }
 
-    @Test("An error that is none of the service's is no verdict: it ended, isn't there or refused")
+    @Test("Bus errors become “ended”, “not running” or “refused”")
     func others() {
         for name in [DBusError.Name.noReply, .disconnected] {
             let ended = AuthenticationError(DBusError(name, "x"))
@@ -52,7 +52,7 @@ struct ClientWireTests {
         }
     }
 
-    @Test("R34: the duration of a reuse is sent when there is one, and five minutes at most")
+    @Test("R34: The reuse duration is sent if set, and is at most five minutes")
     func reuse() throws {
         let context = LAContext()
         func sent() throws -> Variant? { try context.options.wire()["reuse-duration"] }
@@ -63,7 +63,7 @@ struct ClientWireTests {
         #expect(try sent() == .double(300))
     }
 
-    @Test("Each option of an evaluation is sent by its name, and none that nobody set")
+    @Test("Options are sent under their wire names; unset options are omitted")
     func options() throws {
         var options = AuthenticationOptions()
         #expect(try options.wire() == [:])
@@ -86,7 +86,7 @@ struct ClientWireTests {
         #expect(try options.wire() == sent)
     }
 
-    @Test("A timeout is longer than nothing, and at most ten minutes")
+    @Test("A timeout is positive and at most ten minutes")
     func timeouts() throws {
         var options = AuthenticationOptions()
         for duration in [Duration.seconds(-1), .zero, .milliseconds(600_001), .seconds(601)] {
@@ -103,7 +103,7 @@ struct ClientWireTests {
         }
     }
 
-    @Test("Every kind of event is known, and one of a later version is told as it is")
+    @Test("Every event kind is known; an unknown kind becomes “other”")
     func events() {
         let detail: [String: Variant] = [
             "sensor": .string("Face"), "biometry-type": .uint32(2), "hint": .string("center"),
@@ -124,18 +124,18 @@ struct ClientWireTests {
         for (kind, event) in wanted {
             #expect(AuthenticationEvent(StreamEvent(kind: kind, detail: detail)) == event)
         }
-        // Each that the contract has.
+        // The table above covers every kind of the contract.
         #expect(EventKind.allCases.allSatisfy { wanted[$0.rawValue] != nil })
     }
 
-    @Test("Each of Apple's policies is the service's of that number")
+    @Test("Apple's policies and the service's policies have equal numbers")
     func policies() {
         for number in 1...4 {
             #expect(LAPolicy(rawValue: number)?.wire.rawValue == UInt32(number))
         }
     }
 
-    @Test("A context that the service made and that can't be asked is given back")
+    @Test("A new context that fails its first call is released")
     @BusActor
     func unusableContext() async throws {
         try await PrivateBus.run { bus in
@@ -150,7 +150,7 @@ struct ClientWireTests {
         }
     }
 
-    @Test("Where the system's service can't be reached, the one of the session's bus is not asked")
+    @Test("The session bus is no fallback for an unreachable service on the system bus")
     @BusActor
     func buses() async throws {
         try await PrivateBus.run { system in
@@ -168,7 +168,7 @@ struct ClientWireTests {
         }
     }
 
-    @Test("Where the system's bus refuses a connection, the one of the session's is not asked")
+    @Test("The session bus is no fallback if the system bus refuses a connection")
     @BusActor
     func fullBus() async throws {
         try await PrivateBus.run(limits: ["max_connections_per_user": 8]) { system in
@@ -177,7 +177,7 @@ struct ClientWireTests {
                 let both = [Connection.Address.address(system.address), .address(session.address)]
                 let found = try await ServiceConnection(both).current()
                 #expect(found.owner == own.connection.uniqueName, "the system has none")
-                // As many as this bus gives a user.
+                // The bus allows a user eight connections.
                 var held: [Connection] = []
                 while held.count < 8, let next = try? system.connect() { held.append(next) }
                 #expect(held.count < 8)
@@ -191,7 +191,7 @@ struct ClientWireTests {
     }
 }
 
-/// A context that can do nothing but go.
+/// A context that supports nothing but `Release`.
 @BusActor private final class MuteContext: ServedInterface {
     nonisolated static let description = InterfaceDescription(
         name: Context1.interface,

@@ -3,7 +3,7 @@ import LocalAuthentication
 import Security
 import Testing
 
-/// Rule R20, which is a fault of the program and not of its user.
+/// Tests rule R20: an empty reason is a programming error.
 struct EmptyReasonTests {
     @Test("R20: An empty reason stops the process with Apple's sentence")
     func stops() async throws {

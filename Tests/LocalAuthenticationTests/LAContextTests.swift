@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a context does, against the real daemon with a simulated sensor.
+/// Tests contexts with the real daemon and a simulated sensor.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct LAContextTests {
     private let reason = "open the diary"
@@ -29,7 +29,7 @@ struct LAContextTests {
         }
     }
 
-    @Test("R32: A context that nobody holds lives until its reply")
+    @Test("R32: A context without references lives until its reply")
     func temporary() async throws {
         try await ClientDesk.run { desk in
             try await desk.queue("delay:200", "match")
@@ -43,7 +43,7 @@ struct LAContextTests {
         }
     }
 
-    @Test("R14, R30: The reply comes once, off the main thread, and may ask again itself")
+    @Test("R14, R30: The reply comes once, off the main thread, and may start an evaluation")
     func reply() async throws {
         try await ClientDesk.run { desk in
             try await desk.queue("match")
@@ -66,7 +66,7 @@ struct LAContextTests {
         }
     }
 
-    @Test("R33: A success stays with its context, and a new context asks again")
+    @Test("R33: A success stays with its context, and a new context prompts again")
     func reuse() async throws {
         try await ClientDesk.run { desk in
             try await desk.queue("match", "match")
@@ -80,7 +80,7 @@ struct LAContextTests {
         }
     }
 
-    @Test("Cancel is userCancel, the fallback userFallback, three failures authenticationFailed")
+    @Test("Cancel is userCancel, fallback userFallback, three misses authenticationFailed")
     func refusals() async throws {
         try await ClientDesk.run { desk in
             await desk.agent.will(.cancel)
@@ -97,7 +97,7 @@ struct LAContextTests {
         }
     }
 
-    @Test("R3, R4, R5: After five failures biometry is locked out, and the passcode clears it")
+    @Test("R3, R4, R5: Five misses lock biometry out, and the password clears the lockout")
     func lockout() async throws {
         try await ClientDesk.run { desk in
             try await desk.queue("no-match", "no-match", "no-match")
@@ -128,7 +128,7 @@ struct LAContextTests {
         }
     }
 
-    @Test("R31: Invalidating ends what runs with appCancel and the rest with invalidContext")
+    @Test("R31: Invalidating ends evaluations with appCancel, later calls with invalidContext")
     func invalidation() async throws {
         try await ClientDesk.run { desk in
             let context = LAContext()
@@ -147,14 +147,14 @@ struct LAContextTests {
             #expect(context.biometryType == .none)
             #expect(context.evaluatedPolicyDomainState == nil)
             #expect(!context.setCredential(Data("x".utf8), type: .applicationPassword))
-            // The service has no context of this one that could refuse.
+            // The service never created a context object for this context.
             let unused = LAContext()
             unused.invalidate()
             #expect(!unused.setCredential(nil, type: .applicationPassword))
         }
     }
 
-    @Test("Invalidating before the service has made the context is appCancel as well")
+    @Test("Invalidating before the context object exists is appCancel as well")
     func earlyInvalidation() async throws {
         try await ClientDesk.run { _ in
             let context = LAContext()
@@ -179,7 +179,7 @@ struct LAContextTests {
         }
     }
 
-    @Test("R22, R23: The prompt has the context's titles, and an empty one hides the fallback")
+    @Test("R22, R23: The prompt has the context's titles; an empty title hides the fallback")
     func titles() async throws {
         try await ClientDesk.run { desk in
             await desk.agent.will(.cancel)
@@ -199,7 +199,7 @@ struct LAContextTests {
         }
     }
 
-    @Test("R42: A fresh context knows the sensor's type")
+    @Test("R42: A new context knows the sensor's type")
     func biometryType() async throws {
         try await ClientDesk.run { desk in
             #expect(LAContext().biometryType == .touchID)
@@ -233,7 +233,7 @@ struct LAContextTests {
         }
     }
 
-    @Test("R37: A credential can be given, asked for and taken away")
+    @Test("R37: A credential can be set, checked and removed")
     func credentials() async throws {
         try await ClientDesk.run { _ in
             let context = LAContext()
@@ -276,7 +276,7 @@ extension LAContextTests {
         return await withCheckedContinuation { continuation in
             call { _, error in
                 let isOnMain = MainQueue.shared.isCurrent
-                // Within the call it would wait in vain.
+                // If the reply came during the call, the wait would time out.
                 let isAfterCall = returned.wait(timeout: .now() + .seconds(30)) == .success
                 continuation.resume(
                     returning: Arrival(
@@ -290,7 +290,7 @@ extension LAContextTests {
         }
     }
 
-    @Test("R30: A refusal, too, comes once, off the main thread and after its call")
+    @Test("R30: A refusal comes once, off the main thread and after its call")
     func refusalReply() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { _ in
             let word = kSecAttrAccessibleWhenUnlocked
@@ -323,7 +323,7 @@ extension LAContextTests {
         }
     }
 
-    @Test("R14: What can be evaluated leaves no error of the question before")
+    @Test("R14: A successful check clears the error of an earlier check")
     func errorOfSuccess() async throws {
         try await ClientDesk.run { _ in
             let context = LAContext()
@@ -337,7 +337,7 @@ extension LAContextTests {
         }
     }
 
-    @Test("R31: After invalidating all that was set, and was evaluated, reads as its default")
+    @Test("R31: Invalidating resets all properties to their defaults")
     func defaults() async throws {
         try await ClientDesk.run { _ in
             let context = LAContext()
@@ -347,7 +347,7 @@ extension LAContextTests {
             context.interactionNotAllowed = true
             context.touchIDAuthenticationAllowableReuseDuration = 30
             context.maxBiometryFailures = 5
-            // Nothing is evaluated on it, so that the client knows the state and not the service.
+            // Without an evaluation the client has the state, not the service.
             let biometry = LAPolicy.deviceOwnerAuthenticationWithBiometrics
             #expect(context.canEvaluatePolicy(biometry, error: nil))
             #expect(context.evaluatedPolicyDomainState?.count == 32)
@@ -373,7 +373,7 @@ extension LAContextTests {
         }
     }
 
-    @Test("R7: maxBiometryFailures is read as it was set, and has no effect")
+    @Test("R7: maxBiometryFailures keeps its value and has no effect")
     func maxBiometryFailures() async throws {
         try await ClientDesk.run { desk in
             let biometry = LAPolicy.deviceOwnerAuthenticationWithBiometrics
@@ -393,7 +393,7 @@ extension LAContextTests {
         }
     }
 
-    @Test("R66: Every use of a key or an item asks, and nobody is asked before one is made")
+    @Test("R66: Every use of a key or item prompts; creating it does not")
     func operations() async throws {
         try await ClientDesk.run { desk in
             let word = kSecAttrAccessibleWhenUnlocked
@@ -403,7 +403,7 @@ extension LAContextTests {
                 try await LAContext()
                     .evaluateAccessControl(control, operation: operation, localizedReason: reason)
             }
-            // Were there a prompt, it would end at once.
+            // An unexpected prompt would be canceled at once.
             await desk.agent.will(.cancel)
             for operation in [LAAccessControlOperation.createItem, .createKey] {
                 try await evaluate(operation)
@@ -438,7 +438,7 @@ extension LAContextTests {
         }
     }
 
-    @Test("R41: With nothing enrolled there is no hash; the combined one is over companions, too")
+    @Test("R41: Without an enrolment there is no hash; the combined hash covers companions")
     func combinedState() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             try await desk.startDaemon().startSensor(enrolling: nil)
@@ -463,7 +463,7 @@ extension LAContextTests {
     }
 }
 
-/// The main queue by a mark, because its work need not be the main thread's.
+/// Recognises the main queue by a queue-specific value, because its work may run on other threads.
 private struct MainQueue: @unchecked Sendable {
     static let shared = MainQueue()
 
@@ -473,7 +473,7 @@ private struct MainQueue: @unchecked Sendable {
         DispatchQueue.main.setSpecific(key: mark, value: true)
     }
 
-    /// Whether who asks is on it, or on the main thread.
+    /// Whether the caller runs on the main queue or on the main thread.
     var isCurrent: Bool {
         Thread.isMainThread || DispatchQueue.getSpecific(key: mark) == true
     }

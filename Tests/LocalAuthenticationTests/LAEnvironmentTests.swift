@@ -9,10 +9,10 @@ import Testing
 @testable import DBus
 @testable import LocalAuthentication
 
-/// What could authenticate the user, and how programs hear of changes.
+/// Tests the state of the environment, and notifications about changes.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct LAEnvironmentTests {
-    @Test("The state says which mechanisms there are and whether they can be used")
+    @Test("The state contains each mechanism and whether it is usable")
     func state() async throws {
         try await ClientDesk.run { _ in
             let state = LAEnvironment.currentUser.state
@@ -28,7 +28,7 @@ struct LAEnvironmentTests {
         }
     }
 
-    @Test("The state tells a lockout from an empty enrolment, and the passcode stands for itself")
+    @Test("The state tells a lockout from a missing enrolment; the password is independent")
     func refusals() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             try await desk.startDaemon().startSensor(enrolling: nil)
@@ -45,7 +45,7 @@ struct LAEnvironmentTests {
         }
     }
 
-    @Test("A sensor under the closed lid is told from one that sleeps")
+    @Test("The state tells a sensor under the closed lid from a suspended sensor")
     func lid() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             let service = try await StandInService(desk.bus)
@@ -62,25 +62,25 @@ struct LAEnvironmentTests {
     private static func isCovered(_ sensor: StandInSensor, _ word: String) async -> Bool? {
         sensor.unavailability = word
         var reading = await EnvironmentReading.now()
-        // A context says it, and the stand-in has none.
+        // The type comes from a context, which the stand-in lacks.
         reading.domain.biometryType = .touchID
         return LAEnvironment.State(reading).biometry?.builtInSensorInaccessible
     }
 
-    @Test("Observers hear of each new finger and get the old state; the new one is there already")
+    @Test("An observer gets the old state after a new enrolment, when the new state is current")
     func observer() async throws {
         try await ClientDesk.run { desk in
             let changes = await Witness<Change>()
             let observer = Observer { change in onLoop { changes.record(change) } }
             var before = try #require(LAEnvironment.currentUser.state.biometry).stateHash
             LAEnvironment.currentUser.addObserver(observer)
-            // The first may be seen as the observer's watch begins; of another one a signal tells.
+            // Adding an observer may reveal the first change; a signal announces the second.
             var (told, known) = (0, 0)
             while known < 2 {
                 try await desk.enrollAnother()
                 let change = try await changes.next(told)
                 told += 1
-                // Nil: the service had not answered in time when the observer was added.
+                // Nil: the service did not answer in time when the observer was added.
                 if let old = change.old {
                     #expect(old == before)
                     #expect(change.new != before)
@@ -92,8 +92,9 @@ struct LAEnvironmentTests {
         }
     }
 
-    /// Removes an observer, which hears of no finger any more; one that comes after it does, and
-    /// who awaits the states.
+    /// Removes an observer, which then misses the next enrolment.
+    ///
+    /// A successor and a state stream still receive changes.
     private static func removal(
         of observer: Observer,
         _ changes: Witness<Change>,
@@ -111,7 +112,7 @@ struct LAEnvironmentTests {
         }
         defer { reader.cancel() }
         environment.removeObserver(observer)
-        // Who was told when it was removed is told to the end, the successor last.
+        // A running notification also reaches a removed observer, and the successor comes last.
         try await desk.enrollAnother()
         let second = try await later.first("a change", within: .seconds(120)) { $0.new != first }
         try await desk.enrollAnother()
@@ -123,7 +124,7 @@ struct LAEnvironmentTests {
         environment.removeObserver(successor)
     }
 
-    @Test("Observers that come at once have the service followed once")
+    @Test("Concurrent observers start one watch")
     func observersAtOnce() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             let service = try await StandInService(desk.bus)
@@ -135,13 +136,13 @@ struct LAEnvironmentTests {
         }
     }
 
-    /// How many watch who has the service's name.
+    /// Returns the number of watches on the service's name.
     @BusActor private static func watches() async throws -> Int {
         let connection = try await ServiceConnection.shared.current().connection
         return connection.names.watches.count { $0.name == TestDaemon.name }
     }
 
-    @Test("A state of before is another than one of after")
+    @Test("States before and after a change differ")
     func equality() async throws {
         try await ClientDesk.run { desk in
             let before = LAEnvironment.currentUser.state
@@ -168,7 +169,7 @@ struct LAEnvironmentTests {
         ) {
             let old = oldState.biometry?.stateHash
             while true {
-                // A service that didn't answer in time is asked again.
+                // Retry if the service did not answer in time.
                 guard let new = environment.state.biometry?.stateHash else { continue }
                 if old != new { body(Change(old: old, new: new)) }
                 return
@@ -178,7 +179,7 @@ struct LAEnvironmentTests {
 }
 
 extension Witness<LAEnvironmentTests.Change> {
-    /// The one after so many.
+    /// Returns the element after `count` others.
     fileprivate func next(_ count: Int) async throws -> Element {
         _ = try await first("a change", within: .seconds(120)) { _ in seen.count > count }
         return seen[count]

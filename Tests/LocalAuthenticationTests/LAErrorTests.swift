@@ -2,7 +2,7 @@ import Foundation
 import LocalAuthentication
 import Testing
 
-/// One error, as the two things that programs ask for.
+/// Tests the two types of an error that programs use.
 struct LAErrorTests {
     private let error: any Error = LAError(.userCancel, userInfo: ["hint": "none"])
     private let foundations = NSError(domain: LAErrorDomain, code: -8)
@@ -21,7 +21,7 @@ struct LAErrorTests {
         #expect(bridged.userInfo["hint"] as? String == "none")
     }
 
-    @Test("An NSError of the domain is an LAError, and one of another domain is none")
+    @Test("Only an NSError of Apple's domain casts to LAError")
     func fromNSError() {
         let known: any Error = foundations
         #expect((known as? LAError)?.code == .biometryLockout)
@@ -58,7 +58,7 @@ struct LAErrorTests {
         #expect(kLAErrorBiometryLockout == kLAErrorTouchIDLockout)
     }
 
-    @Test("What the service says is what people read")
+    @Test("The service's sentence is the localized description")
     func message() {
         let error = LAError(.appCancel, userInfo: [NSLocalizedDescriptionKey: "It was the app."])
         #expect(error.localizedDescription == "It was the app.")

@@ -6,7 +6,7 @@ import Security
 import TestSupport
 import Testing
 
-/// Rights, with and without something that they guard.
+/// Tests rights, with and without a key and a secret.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct LARightTests {
     @Test("R80: A right goes from unknown to authorized and back to not authorized")
@@ -27,7 +27,7 @@ struct LARightTests {
         }
     }
 
-    @Test("What a right asks for is the policy of its prompt")
+    @Test("A right's requirement determines the policy of its prompt")
     func policies() async throws {
         try await ClientDesk.run { desk in
             let wanted: [(LAAuthenticationRequirement, UInt32)] = [
@@ -55,7 +55,7 @@ struct LARightTests {
         }
     }
 
-    @Test("A right of the current enrolment ends with it")
+    @Test("A right of the current enrolment fails after a change of the enrolment")
     func currentSet() async throws {
         try await ClientDesk.run { desk in
             let right = LARight(requirement: .biometryCurrentSet)
@@ -77,7 +77,7 @@ struct LARightTests {
         }
     }
 
-    @Test("Code that awaits hears of every new state")
+    @Test("A stream contains every new state")
     func updates() async throws {
         try await ClientDesk.run { desk in
             let right = LARight()
@@ -102,7 +102,7 @@ struct LARightTests {
         }
     }
 
-    @Test("Whether the person could be asked is said with the reason why not")
+    @Test("A check reports the reason why no authorization is possible")
     func impossible() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             try await desk.startDaemon().startSensor(enrolling: nil)
@@ -128,7 +128,7 @@ extension LARightTests {
         return saved
     }
 
-    @Test("A right's key and another one agree, for each size and each shared info")
+    @Test("A right's key and another key derive equal secrets, for each size and shared info")
     func agreement() async throws {
         try await ClientDesk.run { desk in
             let right = try await Self.saved(at: desk)
@@ -162,7 +162,7 @@ extension LARightTests {
         }
     }
 
-    @Test("A right's key says what it can do, and does it")
+    @Test("A right's key supports the algorithms that it reports")
     func abilities() async throws {
         try await ClientDesk.run { desk in
             let right = try await Self.saved(at: desk)
@@ -187,13 +187,13 @@ extension LARightTests {
     private static func loaded(_ secret: LASecret) async -> Data? {
         await withCheckedContinuation { continuation in
             secret.loadData { data, error in
-                // One of the two.
+                // Exactly one argument is set.
                 continuation.resume(returning: error == nil ? data : nil)
             }
         }
     }
 
-    @Test("A right's secret and its public key are given to callbacks as well")
+    @Test("Callbacks receive a right's secret and public key")
     func callbacks() async throws {
         try await ClientDesk.run { desk in
             let right = try await Self.saved(at: desk)

@@ -8,10 +8,10 @@ import Testing
 
 @testable import LocalAuthentication
 
-/// What was asked before a right was given up says nothing of it afterwards.
+/// Tests that a late result has no effect on a deauthorized right.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct LateReplyTests {
-    /// A right whose first success is looked at for as long as a test wants.
+    /// A right that delays the check of its first success for the test.
     private final class SlowRight: LARight, @unchecked Sendable {
         let looking = Arrival()
         let mayEnd = Arrival()
@@ -23,12 +23,12 @@ struct LateReplyTests {
         }
     }
 
-    /// Something that happens once.
+    /// An event that happens once.
     private final class Arrival: Sendable {
         private let hasHappened = Mutex(false)
         private let semaphore = DispatchSemaphore(value: 0)
 
-        /// Whether this was the first time.
+        /// Returns whether this call is the first.
         func arrive() -> Bool {
             semaphore.signal()
             return hasHappened.withLock { happened in
@@ -53,7 +53,7 @@ struct LateReplyTests {
         await answers.first { _ in true }
     }
 
-    @Test("The end of an authorization that was given up is not that of the next one")
+    @Test("The end of a deauthorized authorization does not end the next authorization")
     func canceled() async throws {
         try await ClientDesk.run { desk in
             let right = LARight(requirement: .biometry)
@@ -70,7 +70,7 @@ struct LateReplyTests {
         }
     }
 
-    @Test("A success of a right that was given up meanwhile counts for nothing")
+    @Test("A late success of a deauthorized right has no effect")
     func succeeded() async throws {
         try await ClientDesk.run { desk in
             let right = SlowRight(requirement: .biometry)
@@ -94,7 +94,7 @@ struct LateReplyTests {
         }
     }
 
-    @Test("Of two authorizations at once the one that succeeds decides, whichever ends first")
+    @Test("Of two concurrent authorizations a success wins, in any order")
     func both() async throws {
         try await ClientDesk.run { desk in
             let right = LARight(requirement: .biometry)

@@ -2,10 +2,10 @@ import ClientTestSupport
 import TestSupport
 import Testing
 
-/// The clients in other languages, none of which has code of this project, on the real daemon.
+/// Tests the clients in other languages, which share no code with the project, on the real daemon.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct OtherLanguagesTests {
-    /// What a shell runs; `$1` is the bus's address, `$2` a folder for what it builds.
+    /// Shell commands; `$1` is the bus address, `$2` a folder for build results.
     private static let commands = [
         "shell": "BUS=--address=$1 shell/evaluate.sh",
         "python": "/usr/bin/python3 python/evaluate.py $1",
@@ -16,7 +16,7 @@ struct OtherLanguagesTests {
         """,
     ]
 
-    @Test("A match is yes, with status 0", arguments: commands.keys.sorted())
+    @Test("A match exits with status 0", arguments: commands.keys.sorted())
     func granted(language: String) async throws {
         try await ClientDesk.run { desk in
             try await desk.queue("match")
@@ -27,7 +27,7 @@ struct OtherLanguagesTests {
         }
     }
 
-    @Test("A cancel is no, with status 1", arguments: commands.keys.sorted())
+    @Test("A cancel exits with status 1", arguments: commands.keys.sorted())
     func canceled(language: String) async throws {
         try await ClientDesk.run { desk in
             await desk.agent.will(.cancel)
@@ -38,7 +38,7 @@ struct OtherLanguagesTests {
         }
     }
 
-    @Test("No service is status 3, or 1 for a shell", arguments: commands.keys.sorted())
+    @Test("Without the service the status is 3, in a shell 1", arguments: commands.keys.sorted())
     func unreachable(language: String) async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             let client = try start(language, desk)

@@ -6,10 +6,10 @@ import Security
 import TestSupport
 import Testing
 
-/// Rights that are kept, found again, and removed.
+/// Tests saving, finding and removing rights.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct RightStoreTests {
-    @Test("A right whose old key can't be deleted is kept all the same, with its own key")
+    @Test("A right is saved even if its old key can't be deleted")
     func oldKeyStays() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             let keychain = try await StandInKeychain(on: desk.bus.connect())
@@ -21,11 +21,11 @@ struct RightStoreTests {
         }
     }
 
-    @Test("What a right asks for guards its secret, and each use of its key")
+    @Test("A right's requirement protects its secret and each use of its key")
     func flags() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             let keychain = try await StandInKeychain(on: desk.bus.connect())
-            // As Apple numbers them.
+            // Apple's bit numbers.
             let wanted: [(LAAuthenticationRequirement, UInt64)] = [
                 (.default, 1 << 0), (.biometry, 1 << 1), (.biometryCurrentSet, 1 << 3),
             ]
@@ -38,7 +38,7 @@ struct RightStoreTests {
         }
     }
 
-    @Test("A right that can't be stored leaves the one of that name, and no key of its own")
+    @Test("A failed save keeps the existing right and deletes its own new key")
     func notStored() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             let keychain = try await StandInKeychain(on: desk.bus.connect())
@@ -59,7 +59,7 @@ struct RightStoreTests {
         }
     }
 
-    @Test("A right is found, replaced and removed by its identifier, and leaves the others")
+    @Test("A right is found, replaced and removed by its identifier; other rights stay")
     func identifiers() async throws {
         try await ClientDesk.run { desk in
             let (store, biometry) = (LARightStore.shared, LARight(requirement: .biometry))
@@ -84,7 +84,7 @@ struct RightStoreTests {
         }
     }
 
-    @Test("L27: Only the program's own rights are found and removed")
+    @Test("L27: Only rights of the program are found and removed")
     func otherPrograms() async throws {
         try await ClientDesk.run { _ in
             let theirs: [CFString: Any] = [

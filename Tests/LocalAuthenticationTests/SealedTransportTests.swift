@@ -5,10 +5,10 @@ import Security
 import TestSupport
 import Testing
 
-/// The sealing of secrets between a client and the daemon.
+/// Tests the sealing of secrets between a client and the daemon.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct SealedTransportTests {
-    @Test("L32: A secret is sealed to the daemon that runs, also after a restart")
+    @Test("L32: A secret is sealed to the running daemon, also after a restart")
     func restart() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             for word in ["first", "second", ""] {
@@ -23,7 +23,7 @@ struct SealedTransportTests {
         }
     }
 
-    @Test("L32: A reply opens only if it is sealed to this client on its own connection")
+    @Test("L32: A reply opens only if it is sealed to this client and its connection")
     func reply() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             let keychain = try await StandInKeychain(on: desk.bus.connect())

@@ -8,13 +8,13 @@ import LocalAuthentication
 import TestSupport
 import Testing
 
-/// What a program sees without the daemon, and when the daemon comes and goes.
+/// Tests programs without the daemon, and during its start and exit.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct ServiceAwayTests {
-    // One function runs on the loop, so it has to run before that.
+    // A test function runs on the loop, so it has to run before that.
     init() { EventLoop.shared.startThread() }
 
-    @Test("Without the daemon nothing can be evaluated, and the message names the remedy")
+    @Test("Without the daemon no policy is available, and the message names the remedy")
     func away() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { _ in
             let context = LAContext()
@@ -35,7 +35,7 @@ struct ServiceAwayTests {
         }
     }
 
-    @Test("A context from before survives the daemon's restart")
+    @Test("A context survives a restart of the daemon")
     func restart() async throws {
         try await ClientDesk.run { desk in
             let context = LAContext()
@@ -47,14 +47,14 @@ struct ServiceAwayTests {
             try await desk.startDaemon()
             try await desk.waitUntilUsable()
             #expect(context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil))
-            // The success went with the daemon: the person is asked anew.
+            // The restart discards the success, so there is a second prompt.
             try await desk.queue("match")
             try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "try")
             #expect(await desk.agent.count == 2)
         }
     }
 
-    @Test("After a restart of the bus its service is found, and none of its contexts of before")
+    @Test("After a restart of the bus its service is found, and old contexts are gone")
     @BusActor
     func restartedBus() async throws {
         let folder = try TemporaryFolder()
@@ -77,11 +77,11 @@ struct ServiceAwayTests {
         }
         try await PrivateBus.run { bus in
             try serve(at: bus)
-            // That the connection was lost is heard of in a moment.
+            // The connection notices its loss with a delay.
             try await eventually("the service to be found") {
                 (try? await connection.current()) != nil
             }
-            // By its name it is the one of before.
+            // The new service has the unique name of the old service.
             #expect(Set(services.map(\.connection.uniqueName)).count == 1)
             #expect(await context.existing() == nil)
             let service = try await connection.current()
@@ -89,7 +89,7 @@ struct ServiceAwayTests {
         }
     }
 
-    @Test("A daemon that dies while the prompt is up is systemCancel")
+    @Test("A crash of the daemon during a prompt is systemCancel")
     func death() async throws {
         try await ClientDesk.run { desk in
             async let code: LAError.Code? = {

@@ -10,10 +10,10 @@ import Testing
 
 @testable import LocalAuthentication
 
-/// What a program sees of a service that doesn't answer, of many contexts, and of a fork of itself.
+/// Tests programs with a hung service, with many contexts and in a forked child.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct SilenceTests {
-    @Test("A thousand contexts that only ask are no limit that a program can see")
+    @Test("A thousand contexts that only check stay below the service's limits")
     func thousand() async throws {
         try await ClientDesk.run { _ in
             var contexts: [LAContext] = []
@@ -27,7 +27,7 @@ struct SilenceTests {
                 }
                 contexts.append(context)
             }
-            // What they say of the enrolment is no limit either.
+            // Reading the enrolment's state stays below the limits, too.
             let states = Set(contexts.prefix(300).map(\.evaluatedPolicyDomainState))
             #expect(states.count == 1)
             #expect(states.first??.count == 32)
@@ -35,7 +35,7 @@ struct SilenceTests {
         }
     }
 
-    @Test("R40: To read domainState sets nothing else")
+    @Test("R40: Reading domainState has no side effects")
     func looking() async throws {
         try await ClientDesk.run { _ in
             let context = LAContext()
@@ -51,7 +51,7 @@ struct SilenceTests {
         }
     }
 
-    @Test("A service that hangs is away: nothing waits for it that doesn't prompt")
+    @Test("Calls without a prompt give up on a hung service")
     func hanging() async throws {
         try await ClientDesk.run { desk in
             let used = LAContext()
@@ -80,7 +80,7 @@ struct SilenceTests {
         }
     }
 
-    @Test("Nothing that is awaited waits for a service that hangs, unless a prompt may be up")
+    @Test("Awaited calls without a prompt give up on a hung service")
     func hangingAwaited() async throws {
         try await ClientDesk.run { desk in
             let store = LARightStore.shared
@@ -94,7 +94,7 @@ struct SilenceTests {
             let pid = await daemon.process.pid
             #expect(kill(pid, SIGSTOP) == 0)
             defer { kill(pid, SIGCONT) }
-            // That its items are still there isn't known.
+            // The items may be gone, so both rights refuse.
             #expect(right.refusal(after: LAContext()) != nil)
             let current = LARight(requirement: .biometryCurrentSet)
             #expect(current.refusal(after: LAContext()) != nil)
@@ -104,7 +104,7 @@ struct SilenceTests {
                 { try await store.removeRight(forIdentifier: "r") },
                 { _ = try await right.secret.rawData },
             ]
-            // All at once, because each takes its two seconds.
+            // Concurrently, because each call takes two seconds.
             await withTaskGroup { group in
                 for call in keychain {
                     group.addTask {
@@ -132,7 +132,7 @@ struct SilenceTests {
         }
     }
 
-    @Test("R31: An evaluation that is invalidated ends, also when the service hangs")
+    @Test("R31: An invalidated evaluation ends even if the service hangs")
     func hangingInvalidated() async throws {
         try await ClientDesk.run { desk in
             let daemon = try #require(await desk.daemon)
@@ -161,7 +161,7 @@ struct SilenceTests {
         }
     }
 
-    @Test("A context that holds nothing is none at the service: a credential is taken from none")
+    @Test("Clearing an unset credential creates no context object")
     func nothingHeld() async throws {
         try await ClientDesk.run { _ in
             let contexts = (0..<300).map { _ in LAContext() }
@@ -177,11 +177,11 @@ struct SilenceTests {
         }
     }
 
-    @Test("A fork is refused at once, and the program itself goes on")
+    @Test("A forked child fails at once, and the parent goes on")
     func fork() async throws {
         try await ClientDesk.run { _ in
             #expect(LAContext().canEvaluatePolicy(.deviceOwnerAuthentication, error: nil))
-            // Swift hides it, because so little works in the new process; that is the point.
+            // Swift hides `fork`, because little works in a forked child. This test needs it.
             typealias Fork = @convention(c) () -> pid_t
             let address = try #require(dlsym(nil, "fork"))
             let fork = unsafeBitCast(address, to: Fork.self)
@@ -191,7 +191,7 @@ struct SilenceTests {
                 alarm(20)
                 var error: NSError?
                 let may = LAContext().canEvaluatePolicy(.deviceOwnerAuthentication, error: &error)
-                // At once, and not because nobody answers.
+                // The failure comes at once, not from a timeout.
                 let isKnown = error?.localizedDescription.contains("fork") == true
                 let isRefused = !may && error?.code == -6 && isKnown
                 _exit(isRefused && SecItemCopyMatching(query, nil) == errSecNotAvailable ? 7 : 8)

@@ -3,7 +3,7 @@ import LocalAuthBus
 import Sealing
 import TestSupport
 
-/// A keychain with a single right: it only records deletions, and opens every secret it is given.
+/// A keychain with one right, which records deletions and opens every secret.
 @BusActor
 final class StandInKeychain: Keychain1Service {
     typealias Reply = @Sendable (_ key: RecipientKey, _ name: String) -> [UInt8]?
@@ -12,9 +12,8 @@ final class StandInKeychain: Keychain1Service {
     private(set) var added: [String: Variant]?
     private(set) var secretFlags: Variant?
     private(set) var keyFlags: Variant?
-    /// The secrets that were added and opened.
     private(set) var opened: [[UInt8]] = []
-    /// The secret that is read, sealed to a public key and a name.
+    /// Seals the secret for a reply to a public key and a unique name.
     private var reply: Reply = { _, _ in nil }
     private var refuses = false
     private let connection: Connection

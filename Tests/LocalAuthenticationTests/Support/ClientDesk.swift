@@ -3,16 +3,17 @@ import LocalAuthClient
 package import TestSupport
 package import Testing
 
-/// A ``Desk`` that this process's client uses.
+/// A ``Desk`` that the client library of this process uses.
 package enum ClientDesk {
-    /// Gives a test a desk of its own, one after another: a process has one client.
+    /// Runs a test with its own desk, one test at a time, because a process has one client.
     ///
-    /// The suite has the trait ``ClientTurn``, so that no test waits here but for cases of its own.
+    /// The suite has the trait ``ClientTurn``, so a test waits here only for other cases of its
+    /// own.
     ///
     /// - Parameters:
-    ///   - isDaemonRunning: Whether the daemon, a sensor with a template, and the agent are there.
-    ///   - body: The test; it runs off the loop, so that it may block.
-    /// - Throws: What the test throws, with what the programs said.
+    ///   - isDaemonRunning: Whether to start the daemon, a sensor with a template, and the agent.
+    ///   - body: The test. It runs off the loop, so that it may block.
+    /// - Throws: The test's error, with the output of the programs.
     package static func run(
         isDaemonRunning: Bool = true,
         _ body: @Sendable (Desk) async throws -> Void
@@ -29,7 +30,7 @@ package enum ClientDesk {
 }
 
 extension Desk {
-    /// Has biometry locked out, by three misses in one prompt and two in the next.
+    /// Locks biometry out, by three misses in a prompt and two in the next.
     package func lockBiometryOut() async throws {
         for misses in [3, 2] {
             for _ in 0..<misses { try await queue("no-match") }
@@ -38,10 +39,10 @@ extension Desk {
     }
 }
 
-/// Has each test of a suite wait for its turn with the process's client before its time begins.
+/// Makes each test wait for the process's client before its time limit starts.
 ///
-/// A test's time limit counts for what is inside its cases, and this goes around them: else the
-/// last of eighty tests would have waited for longer than its limit on a busy machine.
+/// A time limit covers the cases of a test, and this scope surrounds them. Otherwise the last of
+/// eighty tests could exceed its limit by waiting on a busy machine.
 package struct ClientTurn: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
@@ -59,11 +60,11 @@ package struct ClientTurn: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == ClientTurn {
-    /// One test after another, each with its whole time.
+    /// Runs one test at a time, each with its full time limit.
     package static var clientTurn: Self { Self() }
 }
 
-/// Lets one after another in.
+/// Admits one caller at a time.
 private actor Turn {
     static let ofTests = Turn()
     static let ofRuns = Turn()
