@@ -3,7 +3,7 @@ import Foundation
 import LocalAuthentication
 import Security
 
-// More of what apps do: attributes, passwords of an app, keys of every kind, and older names.
+// More uses in apps: attributes, application passwords, keys of every kind, and older names.
 
 func attributes() {
     let ours = password()
@@ -29,7 +29,7 @@ func attributes() {
     shape("a changed item is deleted", SecItemDelete(ours as CFDictionary) == errSecSuccess)
 }
 
-/// The agent types the same for whatever a prompt asks.
+/// The agent types a fixed password into every prompt.
 func passwordOfAnApp() {
     let protection = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
     let control = SecAccessControlCreateWithFlags(nil, protection, .applicationPassword, nil)

@@ -1,19 +1,19 @@
-// What an app does with the products, from a package outside: the same source is built in Swift 5
-// and in Swift 6 mode. It runs on a private bus with the service and an agent that types the
-// passcode. It prints a line for each shape; the first that isn't as on Apple's systems ends it.
+// An app that uses the products from another package, built in Swift 5 mode and in Swift 6 mode.
+// The program runs on a private bus with the service and an agent that types the password. Each
+// check prints a line, and the first difference from Apple's systems ends the program.
 import CryptoKit
 import Foundation
 import Glibc
 import LocalAuthentication
 import Security
 
-/// Says that a shape is as it should be, or ends the program.
+/// Reports a check, and ends the program if it failed.
 func shape(_ name: String, _ isRight: Bool, _ found: Any = "") {
     print(isRight ? "ok: \(name)" : "WRONG: \(name) \(found)")
     if !isRight { exit(1) }
 }
 
-// Globals of main.swift would be the main actor's.
+// Functions, because globals of main.swift would belong to the main actor.
 func reason() -> String { "look at what an app does" }
 func password() -> [CFString: Any] {
     [kSecClass: kSecClassGenericPassword, kSecAttrService: "shapes"]
@@ -32,10 +32,10 @@ func found(_ query: CFDictionary) -> (status: OSStatus, value: CFTypeRef?) {
 
 // MARK: A fork
 
-/// Whether every thread but this one waits.
+/// Whether all other threads sleep.
 ///
-/// What another one holds at a fork, a lock of Swift's runtime for instance, is held in the new
-/// process for ever.
+/// A lock that another thread holds during a fork, such as a lock of Swift's runtime, stays locked
+/// in the child forever.
 func areOthersAsleep() -> Bool {
     let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
     return tasks.allSatisfy { task in
@@ -46,11 +46,11 @@ func areOthersAsleep() -> Bool {
     }
 }
 
-/// Before anything else: the program has made a context, and asked nothing.
+/// Runs first: the program has a context and has made no call.
 func aFork() {
     let context = LAContext()
     while !areOthersAsleep() { sched_yield() }
-    // Swift hides it, because so little works in the new process.
+    // Swift hides `fork`, because little works in a forked child.
     typealias Fork = @convention(c) () -> Int32
     guard let address = dlsym(nil, "fork") else { return shape("fork", false) }
     let pid = unsafeBitCast(address, to: Fork.self)()

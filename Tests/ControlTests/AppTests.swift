@@ -5,8 +5,9 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// The apps of `examples/apps` on the real service: each asks, is canceled and misses, and keeps a
-/// secret that it reads again.
+/// Tests the apps of `examples/apps` on the real service.
+///
+/// Each app evaluates with a miss and a cancel, then stores a secret and reads it.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct AppTests {
     private static let examples =
         #filePath.split(separator: "/").dropLast(3)
@@ -28,7 +29,7 @@ import Testing
 
     private static func isThere(_ program: String) -> Bool { access(program, F_OK) == 0 }
 
-    /// Whether the prompt shows this, however busy the machine is.
+    /// Whether the prompt shows a text, with patience for a busy machine.
     private func appears(_ text: String, times: Int = 1) -> Bool {
         (0..<6).contains { _ in agentTerminal.shows(text, times: times) }
     }
@@ -55,7 +56,7 @@ import Testing
         try await start(app, verb, input: input).ended(within: .seconds(120))
     }
 
-    /// Has an app keep what comes in parts: a read gives it one.
+    /// Makes an app store a secret that arrives in parts: each read returns one part.
     private func keep(_ app: [String], in parts: String...) async throws -> ChildProcess.Ended {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -78,7 +79,7 @@ import Testing
         .ended(within: .seconds(120))
     }
 
-    /// Plays an app through; `says` is what it prints of a failed attempt.
+    /// Plays an app through; `says` is its output after a miss.
     private func play(
         _ app: [String],
         says miss: String? = "Not recognized"
@@ -90,7 +91,7 @@ import Testing
         if let miss { #expect(asked.output.contains(miss)) }
 
         let canceled = try start(app, "ask")
-        // It reads keys by now, of which Ctrl-C is one.
+        // The app reads keys from here on, and Ctrl-C is a key.
         #expect(appears("Simulated is ready", times: 2))
         agentTerminal.type("\u{3}")
         let end = try await canceled.ended(within: .seconds(120))
@@ -102,7 +103,7 @@ import Testing
         #expect(nothing.output.contains("Kept."))
         let again = try await keep(app, in: "second\n", "word")
         #expect(again.status == 0, "\(again.errors)")
-        // A byte more than a secret may have: all of it or nothing.
+        // A secret one byte above the limit: the app must store all of it or nothing.
         let long = try await run(app, "keep", input: String(repeating: "x", count: 65_537))
         #expect(long.status != 0 && !long.output.contains("Kept"), "\(long.errors)")
 
@@ -115,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "An app in Python asks, is canceled, misses, and keeps a secret",
+        "The Python app evaluates, handles cancel and miss, and keeps a secret",
         .enabled(if: isThere("/usr/bin/python3"), "python3 and python3-dbus-next are not here")
     )
     func python() async throws {
@@ -126,7 +127,7 @@ import Testing
     }
 
     @Test(
-        "An app in JavaScript asks, is canceled, misses, and keeps a secret",
+        "The JavaScript app evaluates, handles cancel and miss, and keeps a secret",
         .enabled(if: isThere("/usr/bin/gjs"), "gjs is not here")
     )
     func javascript() async throws {
@@ -137,7 +138,7 @@ import Testing
     }
 
     @Test(
-        "An app in C asks, is canceled, misses, and keeps a secret",
+        "The C app evaluates, handles cancel and miss, and keeps a secret",
         .enabled(if: isThere("/usr/include/systemd/sd-bus.h"), "libsystemd-dev is not here")
     )
     func c() async throws {
@@ -153,15 +154,15 @@ import Testing
         try await play([program])
     }
 
-    /// Where Debian's packages put crates.
+    /// The folder in which Debian's packages install crates.
     private static let crates = "/usr/share/cargo/registry"
 
     @Test(
-        "An app in Rust asks, is canceled, misses, and keeps a secret",
+        "The Rust app evaluates, handles cancel and miss, and keeps a secret",
         .enabled(if: isThere(crates), "cargo and librust-dbus-dev are not here")
     )
     func rust() async throws {
-        // Cargo writes beside what it builds, and into a folder of its own.
+        // Cargo writes beside the sources and into a home folder, so both are in the test's folder.
         let built = try await ChildProcess(
             [
                 "/bin/sh", "-ec",
@@ -185,7 +186,7 @@ import Testing
     }
 
     @Test(
-        "A shell script asks and is canceled, and keeps a secret by localauthctl",
+        "The shell script evaluates, handles a cancel, and keeps a secret by localauthctl",
         .enabled(if: isThere("/usr/bin/gdbus"), "libglib2.0-bin is not here")
     )
     func shell() async throws {
@@ -197,7 +198,7 @@ import Testing
 
     // MARK: The page for authors
 
-    /// The pieces of code of docs/authors/apps.md, each with its language.
+    /// The code blocks of docs/authors/apps.md, each with its language.
     private static func pieces() throws -> [(language: String, code: String)] {
         let page = URL(filePath: examples).appending(path: "../../docs/authors/apps.md")
         let text = try String(contentsOf: page.standardized, encoding: .utf8)
@@ -210,12 +211,12 @@ import Testing
             }
     }
 
-    /// Without the indentation, which differs between a page and a program.
+    /// Removes the indentation, which differs between a page and a program.
     private static func flat(_ code: String) -> String {
         code.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: "\n")
     }
 
-    @Test("What the page for authors of apps has typed works, and its other code is the examples'")
+    @Test("Shell commands in the page for app authors work, and its code is the examples' code")
     func page() async throws {
         let files = ["python": "app.py", "js": "app.js", "c": "app.c", "rust": "src/main.rs"]
         let folders = ["python": "python", "js": "javascript", "c": "c", "rust": "rust"]
@@ -233,7 +234,7 @@ import Testing
                 #expect(Self.flat(program).contains(Self.flat(code)), "\(code)")
                 continue
             }
-            // One finger for each command that asks.
+            // Queue a match for each command that evaluates.
             let asking = code.matches(of: /Evaluate \'|keychain read|session (?:ask|show)/).count
             for _ in 0..<asking { try await service.queue("match") }
             let typed = code.replacing("/tmp/app", with: folder.path + "/app")

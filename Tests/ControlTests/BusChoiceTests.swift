@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Where `localauthctl` looks for the service when nobody names a bus.
+/// Tests which bus `localauthctl` uses without the option `--bus`.
 @Suite(.serialized) struct BusChoiceTests {
     private let system: PrivateBus
     private let session: PrivateBus
@@ -21,7 +21,7 @@ import Testing
         ]
     }
 
-    /// A service that can be told from another by the code with which it refuses.
+    /// Starts a service that refuses with a code, to tell services apart.
     private func service(on bus: PrivateBus, refusing code: Int32) async throws -> StandInService {
         try await onBus {
             let service = try StandInService(bus)
@@ -30,10 +30,10 @@ import Testing
         }
     }
 
-    /// The code with which the service refuses that an ordinary user's command finds.
+    /// Returns the refusal code that an unprivileged user's command receives.
     private func code(_ words: String...) async throws -> Int? {
         let command = ["localauthctl", "can-evaluate", "--json"] + words
-        // Root would be no proof: its command had another default once.
+        // Run as an unprivileged user, because the default must not depend on root.
         let user = ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups"]
         let program = ChildProcess.folder + "/" + command[0]
         let process = try ChildProcess(
@@ -46,7 +46,7 @@ import Testing
         return (value as? [String: Any])?["code"] as? Int
     }
 
-    @Test("An ordinary user's command takes the system bus where the service is there")
+    @Test("An unprivileged user's command prefers a service on the system bus")
     func systemFirst() async throws {
         let installed = try await service(on: system, refusing: -6)
         let own = try await service(on: session, refusing: -7)
@@ -58,7 +58,7 @@ import Testing
         try await onBus { own.leave() }
     }
 
-    @Test("A service that is installed on the system bus and can't start is told, not gone round")
+    @Test("An error of a service on the system bus is reported, without a fallback")
     func installed() async throws {
         try Data(
             "[D-BUS Service]\nName=\(TestDaemon.name)\nExec=/bin/false\n".utf8
@@ -82,7 +82,7 @@ import Testing
         try await onBus { own.leave() }
     }
 
-    @Test("Where the service is on neither bus the status is 3, and it is said what to do")
+    @Test("If no bus has the service, the status is 3 and the message names the remedy")
     func nowhere() async throws {
         for verb in ["status", "can-evaluate", "sensors", "monitor", "doctor"] {
             let answer = try await control(verb, environment: environment)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("What to do next names the bus that the command was given")
+    @Test("Remedies name the bus of the command line")
     func remedies() async throws {
         let own = try await service(on: session, refusing: -7)
         let named = try await control(

@@ -30,7 +30,7 @@ import Testing
         return try #require(value as? [[String: Any]])
     }
 
-    @Test("The version and the help end with 0")
+    @Test("The version and the help exit with 0")
     func help() async throws {
         for flag in ["--version", "--help"] {
             let answer = try await control(flag)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "Wrong usage ends with 64",
+        "Wrong usage exits with 64",
         arguments: [
             ["no-such-verb"], ["--no-such-option"], ["can-evaluate", "--policy", "9"],
             ["evaluate", "--timeout", "soon"], ["remove"], ["remove", "id", "--all"],
@@ -52,7 +52,7 @@ import Testing
         #expect(try process.wait() == 64)
     }
 
-    @Test("Without the service, or without the bus, the status is 3 and one line says so")
+    @Test("Without the service or the bus the status is 3, with one line of text")
     func unreachable() async throws {
         for address in [bus.address, "unix:path=/nonexistent"] {
             for verb in ["status", "can-evaluate", "evaluate", "sensors", "doctor", "lock"] {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("can-evaluate says yes with 0 and no with 1")
+    @Test("can-evaluate exits with 0 if possible and with 1 if not")
     func canEvaluate() async throws {
         let service = try await service { $0.isInteractive = true }
         let yes = try await control("can-evaluate", "--json", "--bus", bus.address)
@@ -91,7 +91,7 @@ import Testing
         try await onBus { service.leave() }
     }
 
-    @Test("L28: where nobody can be asked, can-evaluate and status say so, and what to do")
+    @Test("L28: Without a prompt can-evaluate and status report it, and name the remedy")
     func absent() async throws {
         let service = try await service {
             $0.absence = ("locked", "The session is locked.", "Unlock the screen.")
@@ -110,7 +110,7 @@ import Testing
         #expect(status.status == 0)
         #expect(status.output.contains("The session is locked."))
         #expect(status.output.contains("Unlock the screen."))
-        // A missing prompt can be brought along.
+        // A missing agent is no obstacle, because the user can start it.
         try await onBus {
             service.absence = (
                 "no-agent", "Nothing can ask.",
@@ -125,7 +125,7 @@ import Testing
         try await onBus { service.leave() }
     }
 
-    @Test("status writes everything as JSON and as text")
+    @Test("status prints everything as JSON and as text")
     func status() async throws {
         let service = try await service { _ = StandInSensor("Finger", at: $0) }
         let answer = try await control("status", "--json", "--bus", bus.address)
@@ -147,7 +147,7 @@ import Testing
             $0.isInteractive = true
         }
         let address = bus.address
-        // In JSON a label is whole, and nothing in it acts on a terminal.
+        // JSON contains the whole label, escaped so that it can't control a terminal.
         let label = "\"thumb\" \\\n\u{9B}2J"
         let enrolled = try await control("enroll", "--label", label, "--bus", address)
         #expect(enrolled.status == 0)
@@ -164,7 +164,7 @@ import Testing
         try await onBus { service.leave() }
     }
 
-    @Test("What was learned is listed below its template, and removed alone")
+    @Test("Learned entries are listed below their template, and can be removed separately")
     func learned() async throws {
         let service = try await service {
             let sensor = StandInSensor("Face", at: $0)
@@ -191,7 +191,7 @@ import Testing
         try await onBus { service.leave() }
     }
 
-    @Test("What a sensor that is away can't tell fails no list of templates but its own")
+    @Test("An absent sensor fails only its own list of templates")
     func awaySensor() async throws {
         let service = try await service { $0.isInteractive = true }
         let away = try await onBus {
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test(
-        "A sensor's name and its description can't move the cursor",
+        "A sensor's name and description can't move the cursor",
         arguments: ["sensors", "status"]
     )
     func hostileSensor(verb: String) async throws {
@@ -231,7 +231,7 @@ import Testing
         try await onBus { service.leave() }
     }
 
-    @Test("With several sensors one must be named")
+    @Test("With several sensors the command line has to name one")
     func severalSensors() async throws {
         let service = try await service {
             _ = StandInSensor("One", at: $0)
@@ -246,7 +246,7 @@ import Testing
         try await onBus { service.leave() }
     }
 
-    @Test("doctor ends with 1 when a check failed, and says what to do")
+    @Test("doctor exits with 1 after a failed check, and names the remedy")
     func doctor() async throws {
         let service = try await service {
             $0.checks = [
@@ -260,7 +260,7 @@ import Testing
         let failed = try await control("doctor", "--bus", bus.address)
         #expect(failed.status == 1)
         #expect(failed.output.contains("Restore it."))
-        // A later version may have another word for it.
+        // A later version of the service may send other states.
         try await onBus { service.checks[1]["state"] = .string("broken") }
         #expect(try await control("doctor", "--bus", bus.address).status == 1)
         try await onBus { _ = service.checks.removeLast() }
@@ -268,7 +268,7 @@ import Testing
         try await onBus { service.leave() }
     }
 
-    @Test("lock asks for the caller's own uid")
+    @Test("lock sends the caller's own uid")
     func lock() async throws {
         let service = try await service()
         #expect(try await control("lock", "--cause", "left", "--bus", bus.address).status == 0)
@@ -277,7 +277,7 @@ import Testing
         try await onBus { service.leave() }
     }
 
-    @Test("What evaluate is told on the command line is what the service is asked for")
+    @Test("evaluate sends the options of the command line to the service")
     func evaluationOptions() async throws {
         let service = try await service()
         let words = ["evaluate", "--no-agent", "--bus", bus.address]
@@ -299,7 +299,7 @@ import Testing
         try await onBus { service.leave() }
     }
 
-    @Test("A refused evaluation ends with 1 and names the way out")
+    @Test("A refused evaluation exits with 1 and names the remedy")
     func refused() async throws {
         let service = try await service()
         let answer = try await control("evaluate", "--json", "--bus", bus.address)

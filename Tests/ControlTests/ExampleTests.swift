@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The examples in other languages: independent clients of the interface.
+/// Tests the examples in other languages, independent clients of the interface.
 @Suite(.serialized) struct ExampleTests {
     private let bus: PrivateBus
     private let agentTerminal: Pty
@@ -17,7 +17,7 @@ import Testing
         service = try await onBus { try StandInService(bus) }
     }
 
-    /// What a shell runs, for each example; `$1` is the bus's address.
+    /// Shell commands of the examples; `$1` is the bus address.
     nonisolated private static let commands: [String: String] = [
         "shell": "BUS=--address=$1 shell/evaluate.sh",
         "python": "/usr/bin/python3 python/evaluate.py $1",
@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    @Test("A granted evaluation ends with 0", arguments: ["shell", "python", "c"])
+    @Test("A granted evaluation exits with 0", arguments: ["shell", "python", "c"])
     func granted(example: String) async throws {
         let agent = try ChildProcess(
             ["localauthctl", "agent", "--session", "--bus", bus.address],
@@ -53,7 +53,7 @@ import Testing
         #expect(try agent.wait() == 0)
     }
 
-    @Test("A refused evaluation ends with 1", arguments: ["shell", "python", "c"])
+    @Test("A refused evaluation exits with 1", arguments: ["shell", "python", "c"])
     func refused(example: String) throws {
         let client = try start(example)
         #expect(try client.wait() == 1)

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Files of one test, which go with the object.
+/// A folder for a test's files, deleted with the object.
 final class Folder: Sendable {
     let path: String
     private let folder: TemporaryFolder
@@ -11,19 +11,19 @@ final class Folder: Sendable {
         path = folder.path
     }
 
-    /// A new file with this content.
+    /// Creates a file, and returns its path.
     func file(_ content: Data) throws -> String {
         let file = path + "/" + UUID().uuidString
         try content.write(to: URL(filePath: file))
         return file
     }
 
-    /// Runs openssl; the result is its exit status.
+    /// Runs openssl, and returns its exit status.
     func openssl(_ arguments: String...) throws -> Int32 {
         try ChildProcess.run(["/usr/bin/openssl"] + arguments).status
     }
 
-    /// A file with a P-256 public key, from its X9.63 point.
+    /// Creates a file with a P-256 public key from its X9.63 point.
     func publicKey(_ point: Data) throws -> String {
         // SubjectPublicKeyInfo: id-ecPublicKey, prime256v1, and a bit string of 65 bytes.
         let head: [UInt8] = [
@@ -36,7 +36,7 @@ final class Folder: Sendable {
         )
     }
 
-    /// A new P-256 key of OpenSSL: its file, and its X9.63 point.
+    /// Generates a P-256 key with OpenSSL, and returns its file and its X9.63 point.
     func key() throws -> (file: String, point: Data) {
         let file = path + "/key.pem"
         let publicFile = path + "/key.der"

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A machine with a keychain: a state directory, and the real daemon when it is started.
+/// A machine with a keychain: a state directory, and the real daemon on request.
 final class KeychainHost: Sendable {
     let folder: Folder
     let bus: PrivateBus
@@ -28,7 +28,6 @@ final class KeychainHost: Sendable {
     func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
     func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
 
-    /// Writes a file with mode 0600.
     func write(_ bytes: Data, to path: String) throws {
         try bytes.write(to: URL(filePath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
@@ -36,7 +35,7 @@ final class KeychainHost: Sendable {
 
     // MARK: The daemon
 
-    /// Starts the daemon, with the folder of credentials that systemd would give it.
+    /// Starts the daemon with the credentials that systemd would pass.
     func start(credentials: Data? = nil) async throws {
         var environment: [String: String] = [:]
         if let credentials {
@@ -63,7 +62,7 @@ final class KeychainHost: Sendable {
         }
     }
 
-    /// Stores a secret of that name.
+    /// Stores a secret under a service name.
     func add(_ name: String, _ secret: String) async throws {
         let file = try folder.file(Data(secret.utf8))
         let added = try await control([
@@ -76,7 +75,7 @@ final class KeychainHost: Sendable {
         try await control(["keychain", "read", "--bus", bus.address, "--service", name])
     }
 
-    /// How the daemon refuses, by the name and the message on the bus.
+    /// Returns the name and the message of the daemon's refusal.
     func refusal() async throws -> (name: String, message: String) {
         let address = bus.address
         return try await onBus {
@@ -130,12 +129,12 @@ final class KeychainHost: Sendable {
         )
     }
 
-    /// The other half of the sealing is this machine's, too, and not that of the machine below.
+    /// The second half of the sealing: a secret of this test's host, not of the real machine.
     private var hostSecret: [String: String] {
         ["SYSTEMD_CREDENTIAL_SECRET": folder.path + "/host.secret"]
     }
 
-    /// Decrypts the sealed key as systemd does when it starts the service; nil: it can't.
+    /// Decrypts the sealed key as systemd does at the service's start; nil if it fails.
     func unseal(on tpm: SoftwareTPM) throws -> Data? {
         try tpm.powerCycle()
         let output = folder.path + "/" + UUID().uuidString

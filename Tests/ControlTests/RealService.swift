@@ -2,12 +2,12 @@ import Glibc
 import LocalAuthBus
 import TestSupport
 
-/// The real daemon, verifier and simulated sensor on a private bus, which all end with the object.
+/// The real daemon, verifier and simulated sensor on a private bus; all end with the object.
 final class RealService: Sendable {
     let bus: PrivateBus
     private let daemon: TestDaemon
 
-    /// Starts all of them and waits until the daemon knows the sensor.
+    /// Starts all programs and waits until the daemon knows the sensor.
     init() async throws {
         let bus = try PrivateBus()
         self.bus = bus
@@ -19,12 +19,12 @@ final class RealService: Sendable {
         }
     }
 
-    /// What the sensor's next attempts see.
+    /// Queues the outcomes of the sensor's next attempts.
     func queue(_ outcomes: String...) async throws {
         try await daemon.sensor.queue(outcomes: outcomes)
     }
 
-    /// Enrols a finger of this user, and waits until the service knows.
+    /// Enrols a finger of this user, and waits until the service knows it.
     func addTemplate(_ label: String) async throws {
         let daemon = daemon
         try await onBus {
@@ -35,7 +35,7 @@ final class RealService: Sendable {
         }
     }
 
-    /// Runs `localauthctl` without any terminal.
+    /// Runs `localauthctl` without a terminal.
     func control(
         _ verb: String,
         _ arguments: String...,

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The verbs of `localauthctl`, with nothing stood in for.
+/// Tests the verbs of `localauthctl` with the real service.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct RealServiceTests {
     private let service: RealService
     private let pty: Pty
@@ -22,7 +22,7 @@ import Testing
         return try #require(value as? [[String: Any]])
     }
 
-    /// Runs a verb that changes templates on a terminal of its own; root is asked for nothing.
+    /// Runs a verb that changes templates on a terminal of its own; root needs no password.
     private func change(_ arguments: [String], asks: Bool = true) throws -> (Int32, Pty) {
         let pty = try Pty()
         let process = try service.start(arguments, on: pty)
@@ -44,7 +44,7 @@ import Testing
         #expect(pty.shows("Enrolled on Simulated as "))
     }
 
-    @Test("Beside another prompt evaluate tells what to do in the sensor's own words")
+    @Test("Without showing the prompt itself, evaluate prints the sensor's own instructions")
     func ownWords() async throws {
         let (service, folder) = (service, try TemporaryFolder())
         let kept = ["\(getuid())", "id", "1", "thumb", ""].joined(separator: "\0")
@@ -71,7 +71,7 @@ import Testing
         #expect(ended.status == 0 && agent.isRunning, "\(ended.errors)")
     }
 
-    @Test("status and sensors have the daemon's facts, as text and as JSON")
+    @Test("status and sensors contain the daemon's facts, as text and as JSON")
     func status() async throws {
         let text = try await service.control("status")
         #expect(text.status == 0 && text.errors.isEmpty)
@@ -132,7 +132,7 @@ import Testing
         #expect(try rows(try await service.control("templates", "--json").output).isEmpty)
     }
 
-    @Test("Ctrl-C ends an enrolment between two stages, and the sensor takes the next one")
+    @Test("Ctrl-C ends an enrolment between two stages, and the sensor stays usable")
     func interruptedEnrolment() async throws {
         try await service.queue("match", "match")
         let process = try service.start(["enroll", "--label", "thumb"], on: pty)
@@ -149,7 +149,7 @@ import Testing
         #expect(templates.map { $0["label"] as? String } == ["index"])
     }
 
-    @Test("Ctrl-C ends an evaluation that another agent shows, and its prompt")
+    @Test("Ctrl-C ends an evaluation in another agent, and its prompt")
     func interruptedEvaluation() async throws {
         let agent = try service.start(["agent", "--session"], on: pty)
         #expect(pty.shows("Ready: serves this session."))
@@ -164,7 +164,7 @@ import Testing
         #expect(pty.shows("Canceled.") && agent.isRunning)
     }
 
-    @Test("A passcode is asked for on the terminal, and PAM decides")
+    @Test("The terminal asks for the password, and PAM decides")
     func passcode() async throws {
         let process = try service.start(["evaluate", "--reason", "test", "--json"], on: pty)
         #expect(pty.shows("is trying to test"))
@@ -177,7 +177,7 @@ import Testing
         #expect(!pty.screen.contains(PAMService.passcode))
     }
 
-    @Test("Where nobody can be asked evaluate says no, with the code and the way out")
+    @Test("Without a prompt evaluate refuses, with the code and the remedy")
     func notInteractive() async throws {
         let answer = try await service.control("evaluate", "--json")
         #expect(answer.status == 1)
@@ -186,7 +186,7 @@ import Testing
         #expect(answer.errors.contains("localauthctl agent"))
     }
 
-    @Test("After lock biometry waits for the passcode, and can-evaluate says why")
+    @Test("After lock biometry needs the password, and can-evaluate names the cause")
     func lock() async throws {
         try await enroll("thumb")
         #expect(try await service.control("lock", "--cause", "remote").status == 0)
@@ -202,7 +202,7 @@ import Testing
         #expect(try await service.control("can-evaluate", "--policy", "1").status == 0)
     }
 
-    @Test("doctor fails without an agent, and not with one")
+    @Test("doctor fails without an agent, and succeeds with an agent")
     func doctor() async throws {
         let alone = try await service.control("doctor", "--json")
         #expect(alone.status == 1)
@@ -222,7 +222,7 @@ import Testing
         #expect(try agent.wait() == 0)
     }
 
-    @Test("An agent on one terminal answers for a program without one, and monitor tells the end")
+    @Test("An agent on another terminal answers for a program, and monitor reports the outcome")
     func agentAndMonitor() async throws {
         let monitorTerminal = try Pty()
         let monitor = try service.start(["monitor", "--json"], on: monitorTerminal)

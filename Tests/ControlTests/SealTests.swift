@@ -3,7 +3,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// `localauthctl seal`, which asks no service.
+/// Tests `localauthctl seal`, which needs no service.
 @Suite(.timeLimit(.minutes(5))) struct SealTests {
     private let key = SealingKey()
     private static let handle = "0123456789abcdef"
@@ -23,7 +23,7 @@ import Testing
         key.open(sealed, for: purpose, of: holder)?.use { $0 }
     }
 
-    @Test("What is sealed opens for its key, interface and holder alone", arguments: interfaces)
+    @Test("Sealed data opens only for its key, interface and holder", arguments: interfaces)
     func opens(_ info: String) throws {
         let secret = Array("pässwörd \0\n密码".utf8)
         let ended = try seal(secret, key: key.publicKey, info: info)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "A key that is none is wrong usage, before anything is read",
+        "An invalid key is wrong usage, reported before reading the input",
         arguments: [[], [1, 2, 3], [UInt8](repeating: 0, count: 32)]
     )
     func wrongKey(_ key: [UInt8]) throws {
@@ -57,7 +57,7 @@ import Testing
         #expect(ended.errors.contains("--key"), "\(ended.errors)")
     }
 
-    @Test("An unknown interface is wrong usage, and the two known ones are named")
+    @Test("An unknown interface is wrong usage, and the message names the known interfaces")
     func wrongInterface() throws {
         let ended = try seal([1], key: key.publicKey, info: "org.localauth.Other1")
         #expect(ended.status == 64 && ended.bytes.isEmpty)

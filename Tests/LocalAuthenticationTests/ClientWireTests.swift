@@ -191,7 +191,7 @@ struct ClientWireTests {
     }
 }
 
-/// A context that supports nothing but `Release`.
+/// A context that supports only `Release`.
 @BusActor private final class MuteContext: ServedInterface {
     nonisolated static let description = InterfaceDescription(
         name: Context1.interface,

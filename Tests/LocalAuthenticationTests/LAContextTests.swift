@@ -264,7 +264,7 @@ struct LAContextTests {
 extension LAContextTests {
     private typealias Reply = @Sendable (Bool, (any Error)?) -> Void
 
-    /// How a reply came.
+    /// The circumstances of a reply.
     private struct Arrival: Equatable, Sendable {
         let code: LAError.Code?
         let isOnMain: Bool

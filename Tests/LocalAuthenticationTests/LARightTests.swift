@@ -187,7 +187,7 @@ extension LARightTests {
     private static func loaded(_ secret: LASecret) async -> Data? {
         await withCheckedContinuation { continuation in
             secret.loadData { data, error in
-                // Exactly one argument is set.
+                // The callback receives data or an error.
                 continuation.resume(returning: error == nil ? data : nil)
             }
         }

@@ -3,7 +3,7 @@ import LocalAuthBus
 import Sealing
 import TestSupport
 
-/// A keychain with one right, which records deletions and opens every secret.
+/// A keychain with a single right, which records deletions and opens every secret.
 @BusActor
 final class StandInKeychain: Keychain1Service {
     typealias Reply = @Sendable (_ key: RecipientKey, _ name: String) -> [UInt8]?

@@ -3,7 +3,7 @@ import Foundation
 import Security
 import Testing
 
-/// The rules for what can guard an item, which need no service.
+/// Tests the rules for access controls, which need no service.
 struct AccessControlTests {
     private func refusal(
         _ flags: SecAccessControlCreateFlags,
@@ -18,20 +18,20 @@ struct AccessControlTests {
         return "\(CFErrorCopyDescription(reason))"
     }
 
-    @Test("R60: or and and together are refused")
+    @Test("R60: The flags or and and contradict each other")
     func operators() {
         #expect(refusal([.or, .and]) == "only one logical operation can be set")
         #expect(refusal([.or, .biometryAny, .devicePasscode]) == nil)
     }
 
-    @Test("R61: Both biometric flags together are refused")
+    @Test("R61: The two biometric flags contradict each other")
     func biometries() {
         let both: SecAccessControlCreateFlags = [.biometryAny, .biometryCurrentSet]
         #expect(refusal(both) == "at most one bio constraint can be set")
     }
 
     @Test(
-        "R62: userPresence goes with an application password and private key usage alone",
+        "R62: userPresence combines only with applicationPassword and privateKeyUsage",
         arguments: [
             SecAccessControlCreateFlags.or, .and, .biometryAny, .biometryCurrentSet,
             .devicePasscode, .companion,
@@ -42,14 +42,14 @@ struct AccessControlTests {
         #expect(refusal([.userPresence, .applicationPassword, .privateKeyUsage]) == nil)
     }
 
-    @Test("R63: An operator with no constraint, or with one, is accepted")
+    @Test("R63: An operator with no constraint or one constraint is valid")
     func idleOperators() {
         #expect(refusal(.or) == nil)
         #expect(refusal([.and, .biometryAny]) == nil)
         #expect(refusal([.biometryAny, .devicePasscode]) == nil)
     }
 
-    @Test("R65: No flags at all are accepted; an unknown protection is not")
+    @Test("R65: No flags are valid; an unknown protection is not")
     func protection() {
         #expect(refusal([]) == nil)
         for wrong in ["", "ak ", "akp", "genp"] {
@@ -58,12 +58,12 @@ struct AccessControlTests {
         #expect(refusal([], NSNumber(value: 1)) == "SecAccessControl: invalid protection")
     }
 
-    @Test("A bit without a meaning is refused")
+    @Test("An unknown bit is refused")
     func unknownBit() {
         #expect(refusal(SecAccessControlCreateFlags(rawValue: 1 << 2)) != nil)
     }
 
-    @Test("Exactly the combinations are accepted that the service accepts")
+    @Test("The library and the service accept equal combinations of flags")
     func everyCombination() {
         let flags: [SecAccessControlCreateFlags] = [
             .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion, .or,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Security
 
-/// A program sees its own items.
+/// Tests that a program sees only its own items.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct AccessGroupTests {
     private func add(_ more: [CFString: Any], _ itemClass: CFString) -> OSStatus {
@@ -23,7 +23,7 @@ struct AccessGroupTests {
         return status == errSecSuccess ? (found as? [Any])?.count ?? -1 : 0
     }
 
-    @Test("L27: A wipe on logout deletes the program's own items, and no other program's")
+    @Test("L27: Deleting everything deletes only the program's own items")
     func wipe() async throws {
         try await ClientDesk.run { _ in
             let other: [CFString: Any] = [kSecAttrAccessGroup: "com.example.other"]
@@ -46,7 +46,7 @@ struct AccessGroupTests {
         }
     }
 
-    @Test("L27: An update of everything reaches the program's own items alone")
+    @Test("L27: Updating everything changes only the program's own items")
     func update() async throws {
         try await ClientDesk.run { _ in
             let group = [kSecAttrAccessGroup: "com.example.other"]
@@ -65,7 +65,7 @@ struct AccessGroupTests {
         }
     }
 
-    @Test("An item says its group, and moves to another on purpose")
+    @Test("An item contains its group, and an update moves it to another group")
     func move() async throws {
         try await ClientDesk.run { _ in
             #expect(add([:], kSecClassGenericPassword) == errSecSuccess)
@@ -83,7 +83,7 @@ struct AccessGroupTests {
     }
 
     @Test(
-        "L27: A program's group is its bundle's, its sandbox's, its desktop file's or its own name"
+        "L27: A program's group is the name of its bundle, sandbox, desktop file or executable"
     )
     func names() throws {
         let folder = try StateFolder("groups")
@@ -120,7 +120,7 @@ struct AccessGroupTests {
         #expect(!AccessGroup.ofProgram.isEmpty)
     }
 
-    @Test("L27: A launcher of the user's own gives a program that is installed no other group")
+    @Test("L27: A user's own launcher does not change the group of an installed program")
     func personalLauncher() throws {
         let folder = try StateFolder("groups")
         let (home, system) = ("\(folder.path)/home", "\(folder.path)/usr/share")
@@ -140,7 +140,7 @@ struct AccessGroupTests {
             )
         }
         try install("notes-work.desktop", in: "\(home)/.local/share", "--work")
-        // Installed for this user alone.
+        // The program is installed for this user only.
         #expect(group() == "notes-work")
         try install("org.example.Notes.desktop", in: system, "%u")
         #expect(group() == "org.example.Notes")

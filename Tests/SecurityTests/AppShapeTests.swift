@@ -10,7 +10,7 @@ import Testing
 
 @testable import Security
 
-/// What apps do with items, and count on.
+/// Tests uses of items that apps rely on.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct AppShapeTests {
     private static var passwords: [CFString: Any] { [kSecClass: kSecClassGenericPassword] }
@@ -28,7 +28,7 @@ struct AppShapeTests {
         return (status, value)
     }
 
-    @Test("What doesn't say its names is found, changed and deleted by empty ones, as it is added")
+    @Test("Missing names equal empty names when adding, finding, changing and deleting")
     func emptyNames() async throws {
         try await ClientDesk.run { _ in
             let empty: [CFString: Any] = [kSecAttrService: "", kSecAttrAccount: Data()]
@@ -57,7 +57,7 @@ struct AppShapeTests {
         }
     }
 
-    @Test("What was stored before there were groups stays, is in none, and moves into one")
+    @Test("An item from before groups stays, has no group, and can be moved into a group")
     func withoutGroup() async throws {
         try await ClientDesk.run { _ in
             let old: [String: Variant] = ["class": .string("genp"), "acct": .string("old")]
@@ -69,7 +69,7 @@ struct AppShapeTests {
                 options: [:]
             )
             #expect(Self.add([kSecAttrAccount: "new"]) == errSecSuccess)
-            // Neither found nor wiped by whoever asks for their own.
+            // Queries for the program's own items neither find nor delete it.
             #expect(SecItemDelete(Self.passwords as CFDictionary) == errSecSuccess)
             #expect(Self.found([kSecAttrAccount: "old"]).status == errSecItemNotFound)
             let none = Self.passwords.merging([kSecAttrAccessGroup: ""]) { $1 }
@@ -81,7 +81,7 @@ struct AppShapeTests {
         }
     }
 
-    @Test("Numbers are taken as texts, and come back as numbers")
+    @Test("Numbers are accepted as texts, and returned as numbers")
     func numbers() async throws {
         try await ClientDesk.run { _ in
             let item: [CFString: Any] = [
@@ -101,7 +101,7 @@ struct AppShapeTests {
         }
     }
 
-    @Test("A password has no reference: nothing is returned, and no empty dictionary")
+    @Test("A query for a password's reference returns nothing, not an empty dictionary")
     func reference() async throws {
         try await ClientDesk.run { _ in
             #expect(Self.add([:]) == errSecSuccess)
@@ -115,7 +115,7 @@ struct AppShapeTests {
         }
     }
 
-    @Test("L27: What is for searches is refused in a change, and changes nothing")
+    @Test("L27: Search keys in a change are refused and change nothing")
     func changes() async throws {
         try await ClientDesk.run { _ in
             #expect(Self.add([:]) == errSecSuccess)
@@ -132,7 +132,7 @@ struct AppShapeTests {
                 #expect(SecItemUpdate(Self.passwords as CFDictionary, changes) == errSecParam)
             }
             #expect(Self.found([kSecAttrLabel: "changed"]).status == errSecItemNotFound)
-            // A reference to a key is of no password.
+            // A password can't have the reference of a key.
             let keys: [CFString: Any] = [kSecClass: kSecClassKey]
             let parameters = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom] as CFDictionary
             let key = try #require(SecKeyCreateRandomKey(parameters, nil))
@@ -145,7 +145,7 @@ struct AppShapeTests {
         }
     }
 
-    @Test("As many threads as a program has read at once, and none of them is refused")
+    @Test("Many threads read at the same time without a refusal")
     func threads() async throws {
         try await ClientDesk.run { _ in
             let accounts = (0..<48).map { "jo \($0)" }
@@ -182,7 +182,7 @@ struct AppShapeTests {
         let value = Mutex(0)
     }
 
-    @Test("Threads that read guarded items at once are asked one after another, none is refused")
+    @Test("Threads that read guarded items get one prompt after another, without a refusal")
     func guardedThreads() async throws {
         try await ClientDesk.run { desk in
             let accounts = (0..<5).map { "jo \($0)" }
@@ -208,7 +208,7 @@ struct AppShapeTests {
                 try await eventually("the threads to read") {
                     begun.value.withLock { $0 } == accounts.count
                 }
-                // What they have asked for by then comes before what is asked now.
+                // Earlier calls of other threads precede these calls on the connection.
                 for _ in 0..<20 {
                     let none: [CFString: Any] = [kSecAttrAccount: "nobody"]
                     #expect(Self.found(none).status == errSecItemNotFound)
@@ -223,7 +223,7 @@ struct AppShapeTests {
         }
     }
 
-    @Test("R35: What asks is left out of a list on request, unless the context was evaluated")
+    @Test("R35: On request a list omits items that need a prompt, unless the context was evaluated")
     func skipping() async throws {
         try await ClientDesk.run { desk in
             #expect(Self.add([kSecAttrAccount: "free"]) == errSecSuccess)

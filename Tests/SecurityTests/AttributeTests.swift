@@ -4,12 +4,12 @@ import Security
 import TestSupport
 import Testing
 
-/// Every documented attribute of each class is stored, given back and found again, or refused.
+/// Tests that every documented attribute is either stored, returned and compared, or refused.
 ///
-/// One that was ignored would make a query find, and delete, what nobody asked for.
+/// If a query ignored an attribute, it could find and delete items that the caller did not mean.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct AttributeTests {
-    // Constants of Foundation's types, which are not marked Sendable.
+    // SAFETY: the values are constants of Foundation types, which are not marked Sendable.
     private struct Case: @unchecked Sendable {
         let name: CFString
         let value: Any
@@ -93,17 +93,17 @@ struct AttributeTests {
         ]
         .map { Case($0, true, false) }
 
-    @Test("L27: Every attribute of a generic password is given back, and finds it alone")
+    @Test("L27: Every attribute of a generic password is returned, and identifies it in a query")
     func genericPassword() async throws {
         try await Self.goThrough(Self.generic, kSecClassGenericPassword)
     }
 
-    @Test("L27: Every attribute of an internet password is given back, and finds it alone")
+    @Test("L27: Every attribute of an internet password is returned, and identifies it in a query")
     func internetPassword() async throws {
         try await Self.goThrough(Self.internet, kSecClassInternetPassword)
     }
 
-    @Test("L27: Every attribute of a key is given back, and finds it alone")
+    @Test("L27: Every attribute of a key is returned, and identifies it in a query")
     func key() async throws {
         try await Self.goThrough(Self.keys, kSecClassKey)
     }
@@ -143,7 +143,7 @@ struct AttributeTests {
         #expect(SecItemDelete(query(item.value) as CFDictionary) == errSecSuccess, "\(item)")
     }
 
-    @Test("L27: What other classes have is no attribute, and what is for certificates is not kept")
+    @Test("L27: Attributes of other classes and of certificates are refused")
     func refused() {
         let foreign: [(CFString, [CFString])] = [
             (

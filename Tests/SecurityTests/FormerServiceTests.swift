@@ -5,7 +5,7 @@ import Security
 import TestSupport
 import Testing
 
-/// A service that gave its name to another one, and still answers.
+/// A service that released its name and still answers.
 @BusActor
 private final class FormerService: ServedInterface {
     nonisolated static let description = InterfaceDescription(
@@ -16,7 +16,7 @@ private final class FormerService: ServedInterface {
     )
 
     let connection: Connection
-    /// How often it was asked.
+    /// The number of calls.
     var questions = 0
 
     init(on bus: PrivateBus) throws {
@@ -52,10 +52,10 @@ private final class FormerService: ServedInterface {
     }
 }
 
-/// Whom the client believes.
+/// Tests which service the client trusts.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct FormerServiceTests {
-    @Test("What a service says that is not the service any more doesn't count")
+    @Test("Answers of a service that has lost its name have no effect")
     func former() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { desk in
             let former = try await FormerService(on: desk.bus)
@@ -65,7 +65,7 @@ struct FormerServiceTests {
             try await desk.bus.waitForOwner(of: TestDaemon.name, false)
             try await desk.startEverything()
             #expect(SecItemCopyMatching(query, nil) == errSecItemNotFound)
-            // It was asked while the bus said who the service is.
+            // The client called the former service while it checked the owner of the name.
             #expect(await former.questions == 2)
             #expect(SecItemCopyMatching(query, nil) == errSecItemNotFound)
             #expect(await former.questions == 2)

@@ -5,7 +5,7 @@ import Security
 import TestSupport
 import Testing
 
-/// A change of items is made as a whole, or not at all.
+/// Tests that a change of items is complete or has no effect.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct ItemChangeTests {
     private static let service = "com.example.changes"
@@ -48,7 +48,7 @@ struct ItemChangeTests {
         return [kSecUseAuthenticationContext: context]
     }
 
-    @Test("R37: A change of what an application password locks asks for it, and is whole")
+    @Test("R37: A change of an item with an application password prompts for it, and is complete")
     func applicationPassword() async throws {
         try await ClientDesk.run { desk in
             let changes: [CFString: Any] = [
@@ -69,19 +69,19 @@ struct ItemChangeTests {
             #expect(Self.found([kSecAttrLabel: "new"]).status == errSecItemNotFound)
             #expect(await desk.agent.count == 2)
             await desk.agent.will(.type("sesame"))
-            // What was typed and opened nothing is asked for again.
+            // The first typed password was wrong, so the prompt asks again.
             #expect(Self.change(context, changes) == errSecSuccess)
             #expect(await desk.agent.count == 3)
             let data = Self.found(known.merging([kSecReturnData: true]) { $1 }).value
             #expect(data as? Data == Data("new".utf8))
             #expect(Self.found([kSecAttrLabel: "new"]).status == errSecSuccess)
-            // Attributes alone are no secret.
+            // A change of attributes alone needs no password.
             #expect(Self.change([:], [kSecAttrLabel: "newer"]) == errSecSuccess)
             #expect(await desk.agent.count == 3)
         }
     }
 
-    @Test("A secret that is too large changes no attribute beside it")
+    @Test("A secret above the limit changes no attribute either")
     func tooLarge() async throws {
         try await ClientDesk.run { _ in
             #expect(Self.add([:]) == errSecSuccess)
@@ -97,7 +97,7 @@ struct ItemChangeTests {
         }
     }
 
-    @Test("A change that would make two items the same one changes neither")
+    @Test("A change that would create a duplicate changes no item")
     func twins() async throws {
         try await ClientDesk.run { _ in
             for (account, label) in [("a", "one"), ("b", "two"), ("c", "two")] {
@@ -112,7 +112,7 @@ struct ItemChangeTests {
             #expect(accounts() == 3)
             let moved: [CFString: Any] = [kSecAttrService: "com.example.other"]
             #expect(Self.add(moved.merging([kSecAttrAccount: "c"]) { $1 }) == errSecSuccess)
-            // The last of three would be that one.
+            // The third item would become a duplicate.
             #expect(Self.change([:], moved) == errSecDuplicateItem)
             #expect(accounts() == 3)
             #expect(Self.change([kSecAttrAccount: "a"], moved) == errSecSuccess)
@@ -121,7 +121,7 @@ struct ItemChangeTests {
         }
     }
 
-    @Test("A change of the guard, and of when an item is readable, keeps its persistent reference")
+    @Test("A change of access control or accessibility keeps the persistent reference")
     func persistentReference() async throws {
         try await ClientDesk.run { _ in
             #expect(Self.add([:]) == errSecSuccess)
@@ -148,7 +148,7 @@ struct ItemChangeTests {
         }
     }
 
-    @Test("R70: An access control in a query isn't compared; when an item is readable always is")
+    @Test("R70: A query compares the accessibility, but not the access control")
     func accessControlOfQuery() async throws {
         try await ClientDesk.run { _ in
             #expect(Self.add([:]) == errSecSuccess)
@@ -161,12 +161,12 @@ struct ItemChangeTests {
             ]
             #expect(Self.found(both).status == errSecItemNotFound)
             #expect(SecItemDelete(Self.query(both) as CFDictionary) == errSecItemNotFound)
-            // As in Apple's keychain, which calls two that contradict each other no query.
+            // Apple's keychain also refuses a query in which the two contradict each other.
             let word = [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked]
             let contrary = both.merging(word) { $1 }
             #expect(Self.found(contrary).status == errSecParam)
             #expect(SecItemDelete(Self.query(contrary) as CFDictionary) == errSecParam)
-            // An app deletes by the dictionary that it is about to add.
+            // Apps delete by the dictionary of the item that they add next.
             let new: [CFString: Any] = [
                 kSecAttrAccessControl: try control(kSecAttrAccessibleWhenUnlocked),
                 kSecValueData: Data("other".utf8),
@@ -175,7 +175,7 @@ struct ItemChangeTests {
         }
     }
 
-    @Test("As many threads as a program has write at once, and all of it is stored")
+    @Test("Many threads write at the same time, and every item is stored")
     func threads() async throws {
         try await ClientDesk.run { _ in
             let accounts = (0..<160).map { "jo \($0)" }

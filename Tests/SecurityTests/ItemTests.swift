@@ -6,7 +6,7 @@ import Security
 import TestSupport
 import Testing
 
-/// What items say of themselves, and how they change.
+/// Tests the attributes of items, and their changes.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct ItemTests {
     private static func query(_ more: [CFString: Any] = [:]) -> [CFString: Any] {
@@ -37,7 +37,7 @@ struct ItemTests {
         )
     }
 
-    @Test("When an item is readable changes by itself, and the item stays what it was")
+    @Test("A change of the accessibility keeps all other attributes")
     func accessibility() async throws {
         try await ClientDesk.run { _ in
             let old = Date(timeIntervalSince1970: 1_000_000_000.5)
@@ -57,7 +57,7 @@ struct ItemTests {
         }
     }
 
-    @Test("A guard that is set by itself asks from then on, and is let go of only after a prompt")
+    @Test("A new access control takes effect at once, and its removal needs a prompt")
     func guarding() async throws {
         try await ClientDesk.run { desk in
             #expect(Self.add([:]) == errSecSuccess)
@@ -79,7 +79,7 @@ struct ItemTests {
         }
     }
 
-    @Test("When a guarded item is readable changes without losing its guard")
+    @Test("A change of the accessibility keeps the access control")
     func guardStays() async throws {
         try await ClientDesk.run { desk in
             #expect(Self.add([kSecAttrAccessControl: try Self.control(.biometryAny)]) == 0)
@@ -94,7 +94,7 @@ struct ItemTests {
         }
     }
 
-    @Test("What a search returns can be stored again, and changes an item to itself")
+    @Test("A search result can be stored again, and is a valid update without effect")
     func again() async throws {
         try await ClientDesk.run { _ in
             let given: [CFString: Any] = [
@@ -121,7 +121,7 @@ struct ItemTests {
         }
     }
 
-    @Test("Items of a list are found among themselves; an empty list finds nothing")
+    @Test("A query with a list finds only items of the list; an empty list finds nothing")
     func list() async throws {
         try await ClientDesk.run { _ in
             for account in ["a", "b", "c"] {
@@ -142,7 +142,7 @@ struct ItemTests {
         }
     }
 
-    @Test("L27: A synchronised item and a local one are two; a query finds the one that it means")
+    @Test("L27: A synchronised item and a local item are distinct for queries")
     func synchronised() async throws {
         try await ClientDesk.run { _ in
             let both: [CFString: Any] = [kSecAttrSynchronizable: kSecAttrSynchronizableAny]
@@ -159,7 +159,7 @@ struct ItemTests {
         }
     }
 
-    @Test("A deletion of one item deletes one")
+    @Test("A deletion with a limit of one deletes one item")
     func limit() async throws {
         try await ClientDesk.run { _ in
             for account in ["a", "b", "c"] {
@@ -174,7 +174,7 @@ struct ItemTests {
         }
     }
 
-    @Test("R37: Without a context the prompt asks for the application password of a new item")
+    @Test("R37: Without a context a prompt asks for the application password of a new item")
     func applicationPassword() async throws {
         try await ClientDesk.run { desk in
             let control = try Self.control(.applicationPassword)

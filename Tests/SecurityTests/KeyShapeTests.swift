@@ -4,7 +4,7 @@ import Security
 import TestSupport
 import Testing
 
-/// What apps do with keys, and count on.
+/// Tests uses of keys that apps rely on.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct KeyShapeTests {
     private static let message = Data("pay 5 to jo".utf8)
@@ -22,7 +22,7 @@ struct KeyShapeTests {
         return try #require(SecKeyCreateRandomKey(parameters, nil))
     }
 
-    /// A key of the service.
+    /// Returns a key of the service.
     private static func kept() throws -> SecKey {
         let half: [CFString: Any] = [kSecAttrIsPermanent: true]
         return try make(
@@ -31,7 +31,7 @@ struct KeyShapeTests {
         )
     }
 
-    @Test("Both halves of a pair are kept under the tags that they are given")
+    @Test("Both halves of a pair are stored under their tags")
     func pair() async throws {
         try await ClientDesk.run { _ in
             for type in [kSecAttrKeyTypeRSA, Self.curve] {
@@ -55,7 +55,7 @@ struct KeyShapeTests {
         }
     }
 
-    @Test("The public half is kept where it is to be permanent, also beside a key of the service")
+    @Test("A permanent public half is stored, also for a key of the service")
     func publicHalf() async throws {
         try await ClientDesk.run { _ in
             let label: [CFString: Any] = [kSecAttrLabel: "half"]
@@ -76,7 +76,7 @@ struct KeyShapeTests {
         }
     }
 
-    @Test("A key that isn't said to be private is public, if its bytes are")
+    @Test("A key without a class counts as public if its bytes are public")
     func unsaid() async throws {
         try await ClientDesk.run { _ in
             let half = try #require(SecKeyCopyPublicKey(try Self.make(kSecAttrKeyTypeRSA)))
@@ -91,7 +91,7 @@ struct KeyShapeTests {
         }
     }
 
-    @Test("The older calls sign and verify digests of every SHA-2, with RSA and on every curve")
+    @Test("The older calls sign and verify SHA-2 digests, with RSA and every curve")
     func raw() throws {
         let rsa = try Self.make(kSecAttrKeyTypeRSA)
         let paddings: [(SecPadding, Int)] = [
@@ -123,7 +123,7 @@ struct KeyShapeTests {
         #expect(forged == errSecVerifyFailed, "\(padding) \(size)")
     }
 
-    @Test("The older calls encrypt with RSA and decrypt")
+    @Test("The older calls encrypt and decrypt with RSA")
     func rawEncryption() throws {
         let key = try Self.make(kSecAttrKeyTypeRSA)
         let half = try #require(SecKeyCopyPublicKey(key))
@@ -142,7 +142,7 @@ struct KeyShapeTests {
         #expect(SecKeyEncrypt(half, [], plain, plain.count, &bytes, &count) == errSecUnimplemented)
     }
 
-    @Test("A key says what it can be used for")
+    @Test("A key's attributes contain its uses")
     func attributes() throws {
         let key = try Self.make(Self.curve)
         let half = try #require(SecKeyCopyPublicKey(key))
@@ -157,7 +157,7 @@ struct KeyShapeTests {
 }
 
 extension KeyShapeTests {
-    @Test("The bytes of a private key that isn't extractable can't be had, also when it is found")
+    @Test("The bytes of a private key that isn't extractable never leave the keychain")
     func notExtractable() async throws {
         try await ClientDesk.run { _ in
             for type in [Self.curve, kSecAttrKeyTypeRSA] {
@@ -179,7 +179,7 @@ extension KeyShapeTests {
                     let facts = SecKeyCopyAttributes(key) as? [String: Any]
                     #expect(facts?[kSecAttrIsExtractable as String] as? Bool == false)
                     #expect(facts?[kSecValueData as String] == nil)
-                    // What isn't secret can be had.
+                    // The public half can be exported.
                     let half = try #require(SecKeyCopyPublicKey(key))
                     #expect(SecKeyCopyExternalRepresentation(half, nil) != nil)
                 }
@@ -187,12 +187,12 @@ extension KeyShapeTests {
         }
     }
 
-    @Test("Of a pair whose public half can't be kept, the private one isn't kept either")
+    @Test("If the public half can't be stored, the private half isn't stored either")
     func halfOfPair() async throws {
         try await ClientDesk.run { desk in
             let tag: [CFString: Any] = [kSecAttrApplicationTag: Data("private".utf8)]
             let kept: [CFString: Any] = [kSecAttrIsPermanent: true]
-            // It wants a passcode.
+            // This protection needs a password.
             let publicHalf = kept.merging([
                 kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
             ]) { $1 }
@@ -217,7 +217,7 @@ extension KeyShapeTests {
         }
     }
 
-    @Test("A key of the service makes every signature that its public half verifies")
+    @Test("The public half verifies every signature of a service key")
     func keptSignatures() async throws {
         try await ClientDesk.run { _ in
             let key = try Self.kept()
@@ -244,7 +244,7 @@ extension KeyShapeTests {
         }
     }
 
-    @Test("What a public half encrypts, its key of the service decrypts, in every form")
+    @Test("A service key decrypts every format that its public half encrypts")
     func keptDecryption() async throws {
         try await ClientDesk.run { _ in
             let key = try Self.kept()
@@ -280,7 +280,7 @@ extension KeyShapeTests {
         }
     }
 
-    @Test("A key of the service and one of the process agree, with every key derivation")
+    @Test("A service key and a process key derive equal secrets, with every key derivation")
     func keptAgreement() async throws {
         try await ClientDesk.run { _ in
             let (key, other) = (try Self.kept(), try Self.make(Self.curve))

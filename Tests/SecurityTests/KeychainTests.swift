@@ -6,7 +6,7 @@ import Security
 import TestSupport
 import Testing
 
-/// Items and keys, as far as the service has a keychain.
+/// Tests items and keys with the service's keychain.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct KeychainTests {
     private var query: [String: Any] {
@@ -39,7 +39,7 @@ struct KeychainTests {
         return (status, found as? Data)
     }
 
-    @Test("The same item twice is a duplicate, and a deleted one isn't found")
+    @Test("Adding an item twice fails, and a deleted item isn't found")
     func duplicate() async throws {
         try await ClientDesk.run { _ in
             #expect(adding([]) == errSecSuccess)
@@ -51,7 +51,7 @@ struct KeychainTests {
         }
     }
 
-    @Test("There are no certificates and no identities, and none is taken")
+    @Test("Certificates and identities are neither found nor stored")
     func foreignClasses() async throws {
         try await ClientDesk.run { _ in
             for name in [kSecClassCertificate, kSecClassIdentity] {
@@ -62,7 +62,7 @@ struct KeychainTests {
         }
     }
 
-    @Test("An update to a guard that can't be stored leaves the item, one that can replaces it")
+    @Test("A failed change of the protection keeps the item, a valid change replaces it")
     func guardChange() async throws {
         try await ClientDesk.run { desk in
             #expect(adding([]) == errSecSuccess)
@@ -86,7 +86,7 @@ struct KeychainTests {
         }
     }
 
-    @Test("R66: A guarded item is added, overwritten and deleted freely, and read after a prompt")
+    @Test("R66: A guarded item needs a prompt for reading, not for adding, changing or deleting")
     func guarded() async throws {
         try await ClientDesk.run { desk in
             #expect(adding(.biometryAny) == errSecSuccess)
@@ -118,7 +118,7 @@ struct KeychainTests {
             context.invalidate()
             let later = reading([kSecUseAuthenticationContext as String: context])
             #expect(later.status == errSecAuthFailed)
-            // One that the service has never heard of.
+            // The service never created a context object for this context.
             let unused = LAContext()
             unused.invalidate()
             let never = reading([kSecUseAuthenticationContext as String: unused])
@@ -126,7 +126,7 @@ struct KeychainTests {
         }
     }
 
-    @Test("R36, R68: Cancel, a forbidden prompt and skipping have their own statuses")
+    @Test("R36, R68: Cancel, a forbidden prompt and skipping have distinct statuses")
     func statuses() async throws {
         try await ClientDesk.run { desk in
             #expect(adding(.userPresence) == errSecSuccess)
@@ -143,7 +143,7 @@ struct KeychainTests {
         }
     }
 
-    @Test("R68: Whether an item is there is said without a prompt, also of a guarded one")
+    @Test("R68: Checking the existence of an item needs no prompt, also for a guarded item")
     func existence() async throws {
         try await ClientDesk.run { desk in
             let forbidding: [[String: Any]] = [
@@ -185,14 +185,14 @@ struct KeychainTests {
                     nil
                 )
             )
-            // It is the item's own that counts.
+            // The item's own access control counts.
             let guarded = reading([kSecAttrAccessControl as String: control])
             #expect(guarded.data == Data("secret".utf8))
             #expect(await desk.agent.count == 0)
         }
     }
 
-    @Test("R71: What evaluateAccessControl proved reads without a second prompt")
+    @Test("R71: After evaluateAccessControl a read needs no second prompt")
     func evaluated() async throws {
         try await ClientDesk.run { desk in
             #expect(adding(.biometryAny) == errSecSuccess)
@@ -220,7 +220,7 @@ struct KeychainTests {
         }
     }
 
-    @Test("R22, R36: What is the default again is so after a use of the keychain as well")
+    @Test("R22, R36: Reset properties are defaults again, also after keychain calls")
     func defaultsAgain() async throws {
         try await ClientDesk.run { desk in
             #expect(adding(.biometryAny) == errSecSuccess)
@@ -248,7 +248,7 @@ struct KeychainTests {
         }
     }
 
-    @Test("R67: An item of the current enrolment isn't found after a change")
+    @Test("R67: A change of the enrolment removes an item of the current enrolment")
     func currentSet() async throws {
         try await ClientDesk.run { desk in
             #expect(adding(.biometryCurrentSet) == errSecSuccess)
@@ -295,7 +295,7 @@ struct KeychainTests {
         }
     }
 
-    @Test("R80: A persisted right keeps a key and a secret, which need its authorization")
+    @Test("R80: A saved right has a key and a secret, which require its authorization")
     func right() async throws {
         try await ClientDesk.run { desk in
             let store = LARightStore.shared
@@ -322,7 +322,7 @@ struct KeychainTests {
 }
 
 extension KeychainTests {
-    @Test("A right that is saved again is another one, with a new secret and a new key")
+    @Test("Saving a right again creates a new secret and a new key")
     func savedAgain() async throws {
         try await ClientDesk.run { desk in
             let store = LARightStore.shared
@@ -349,7 +349,7 @@ extension KeychainTests {
         }
     }
 
-    @Test("A signature that the person cancels is LAError -2")
+    @Test("A canceled signature is LAError -2")
     func canceledSignature() async throws {
         try await ClientDesk.run { desk in
             let control = try #require(

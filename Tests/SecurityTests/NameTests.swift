@@ -1,25 +1,25 @@
 import ClientTestSupport
-// Nothing but Security: it brings along what Apple's brings.
+// The only import of the API: Security has to re-export the modules that Apple's Security does.
 import Security
 import TestSupport
 import Testing
 
-/// The names that real code uses.
+/// Tests the names that existing code uses.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct NameTests {
-    @Test("Random bytes fill the whole buffer, and no two are alike")
+    @Test("Random bytes fill the whole buffer, and differ between calls")
     func random() {
         var (first, second) = ([UInt8](repeating: 0, count: 64), [UInt8](repeating: 0, count: 64))
         #expect(SecRandomCopyBytes(kSecRandomDefault, 64, &first) == errSecSuccess)
         #expect(SecRandomCopyBytes(nil, 48, &second) == errSecSuccess)
         #expect(first != second)
         #expect(Set(first[48...]) != [0])
-        // Not a byte more than was asked for.
+        // The call must not write beyond the requested size.
         #expect(second[48...].allSatisfy { $0 == 0 })
         #expect(SecRandomCopyBytes(kSecRandomDefault, 0, &first) == errSecSuccess)
     }
 
-    @Test("Types are told apart by their numbers")
+    @Test("Type identifiers differ between types")
     func types() throws {
         let control = try #require(
             SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [], nil)
@@ -48,7 +48,7 @@ struct NameTests {
         #expect(Set(all).count == all.count)
     }
 
-    @Test("Values are compared, hashed and read by Core Foundation's names")
+    @Test("Core Foundation calls compare, hash and read values")
     func values() {
         let bytes: [UInt8] = [1, 2, 3]
         let data = CFDataCreate(kCFAllocatorDefault, bytes, 3)
@@ -69,7 +69,7 @@ struct NameTests {
         #expect(CFErrorCopyFailureReason(error) as String? == "because")
     }
 
-    @Test("Every status has a sentence of its own, and its number is Apple's")
+    @Test("Every status has a sentence and Apple's number")
     func statuses() {
         let known: [(OSStatus, OSStatus)] = [
             (errSecDiskFull, -34), (errSecInvalidOwnerEdit, -25244),
@@ -87,7 +87,7 @@ struct NameTests {
         #expect(sentence == "The specified item could not be found in the keychain.")
     }
 
-    @Test("Every algorithm has Apple's text")
+    @Test("Every algorithm has Apple's name")
     func algorithms() {
         let known: [(SecKeyAlgorithm, String)] = [
             (.rsaSignatureDigestPSSSHA224, "algid:sign:RSA:digest-PSS:SHA224:SHA224:24"),
@@ -104,7 +104,7 @@ struct NameTests {
         for (algorithm, text) in known { #expect(algorithm.rawValue as String == text) }
     }
 
-    @Test("Certificates and trust say that there are none")
+    @Test("Calls for certificates and trust fail with errSecUnimplemented")
     func certificates() {
         #expect(SecCertificateCreateWithData(nil, Data([0x30]) as NSData) == nil)
         var trust: SecTrust?
@@ -118,9 +118,9 @@ struct NameTests {
         #expect(items == nil)
     }
 
-    @Test("What code does with certificates, identities and trust has its name and its signature")
+    @Test("Calls for certificates, identities and trust have Apple's signatures")
     func certificateNames() {
-        // There is nothing that they could be called with.
+        // These types have no instances, so the functions can't be called.
         let ofCertificates: [Any] = [
             SecCertificateCopyData as (SecCertificate) -> CFData,
             SecCertificateCopyKey as (SecCertificate) -> SecKey?,
@@ -145,7 +145,7 @@ struct NameTests {
         #expect((ofCertificates.count, ofTrust.count) == (6, 8))
     }
 
-    @Test("A pair from the older calls signs a digest, and verifies it")
+    @Test("A pair from the older calls signs and verifies a digest")
     func older() async throws {
         try await ClientDesk.run { _ in
             let parameters: [String: Any] = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Security
 
-/// What swift-crypto hasn't, against the openssl program and NIST.
+/// Tests algorithms that swift-crypto lacks, against the openssl program and NIST.
 @Suite
 struct OpenSSLTests {
     /// `openssl genrsa -traditional 2048`, as DER.
@@ -31,20 +31,20 @@ struct OpenSSLTests {
         ulBI
         """
     )
-    /// `openssl ecparam -name prime256v1 -genkey`: the public half.
+    /// The public half of a key from `openssl ecparam -name prime256v1 -genkey`.
     private static let point = bytes(
         """
         BF4Tx/oVsn6qcUsJ8yU1GhAq6DVHQvqRPd0hUx/ifOnQEaukJ2gdOtWTglKvwnCY1uSdZQrpcdxqgVSlqHqq20U=
         """
     )
-    /// `openssl dgst -sha224 -sign` with that key.
+    /// The output of `openssl dgst -sha224 -sign` with the elliptic curve key.
     private static let curveSignature = bytes(
         """
         MEYCIQDl+rinkcAqrauFDcM/DefsT0PmrRnoocneIOh6iVpYIAIhAOr098C4q37P/+ScMiDkHp592lkflVYkgyCl
         ryv7NRSX
         """
     )
-    /// `openssl dgst -sha224 -sign`.
+    /// The output of `openssl dgst -sha224 -sign`.
     private static let signature = bytes(
         """
         cWDjHp/qNxc8c494sMiA8K0cD3LAy8HjM2sT75sJivfxOd4dQadWe4ZNCExOs/PDX3CIRIA36Ia0vH6LCNz8CEGA
@@ -53,7 +53,7 @@ struct OpenSSLTests {
         +O1VYo8763HIIPrKKX+PbEs/HBVQiFGpeN0Ft0wP6Drpd2PctMAmGzkZSzUgY1/gyhIhm46fBKuxsw==
         """
     )
-    /// The same with `-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:28`.
+    /// The output with `-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:28`.
     private static let pss = bytes(
         """
         DHb9lvu1Fu+ZANnBFWJhmaEa+QQvsrqS8FAKz8ZH3JbdCffTEx8ursswvbEZl0lV5Rw0Gi0ZA5L1hrXvViqA6pnF
@@ -62,7 +62,7 @@ struct OpenSSLTests {
         qvHfUfdXGXPfQ3yQfAH4293WvfRmzS99ba36O0coKwPClBdwZvAmDLrKuEUysvmQzTJ9CAeIUOZm1w==
         """
     )
-    /// The same with a salt of 10 bytes, which is not Apple's.
+    /// The output with a salt of 10 bytes, unlike Apple's.
     private static let otherSalt = bytes(
         """
         j+DlBsZwuChSMKaViPUVPr9bvrCyh1RC8axZXYKe3C4G6Tm/9eYqqbDgZLy+TeTHoDWutsIQPDbRUV18nBe8hQLG
@@ -101,7 +101,7 @@ struct OpenSSLTests {
 
     private static let message = Data("pay 5 to jo".utf8)
 
-    /// The bytes of a text in Base64.
+    /// Decodes base64.
     private static func bytes(_ text: String) -> Data? {
         Data(base64Encoded: text, options: .ignoreUnknownCharacters)
     }
@@ -136,7 +136,7 @@ struct OpenSSLTests {
         SecKeyCreateDecryptedData(key, algorithm, data as CFData, nil) as Data?
     }
 
-    @Test("SHA-224 is NIST's: a signature of \"abc\" is one of the digest that FIPS 180 prints")
+    @Test("SHA-224 equals the digest of \"abc\" in FIPS 180")
     func digest() throws {
         let digest = Data([
             0x23, 0x09, 0x7d, 0x22, 0x34, 0x05, 0xd8, 0x22, 0x86, 0x42, 0xa4, 0x77, 0xbd, 0xa2,
@@ -173,7 +173,7 @@ struct OpenSSLTests {
         }
     }
 
-    @Test("Signatures with SHA-224 are the openssl program's")
+    @Test("Signatures with SHA-224 equal the openssl program's")
     func signatures() throws {
         let (key, half) = try Self.pair()
         let made = try #require(Self.signature)
@@ -204,7 +204,7 @@ struct OpenSSLTests {
         #expect(!Self.isValid(made, half, other, Self.message))
     }
 
-    @Test("OAEP with SHA-224, 384 and 512 opens what the openssl program encrypted, and its own")
+    @Test("OAEP with SHA-224, 384 and 512 decrypts the openssl program's output and its own")
     func encryption() throws {
         let (key, half) = try Self.pair()
         let cases: [(SecKeyAlgorithm, Data?, Int)] = [
@@ -228,7 +228,7 @@ struct OpenSSLTests {
         }
     }
 
-    @Test("OAEP with AES-GCM is a key of AES that RSA encrypted, and what that key encrypted")
+    @Test("OAEP with AES-GCM is an AES key encrypted by RSA, then the data")
     func hybrid() throws {
         let (key, half) = try Self.pair()
         let publicBytes = try #require(SecKeyCopyExternalRepresentation(half, nil)) as Data
@@ -258,7 +258,7 @@ struct OpenSSLTests {
         }
     }
 
-    @Test("RSA without a padding and without a hash is what was asked for, and no more")
+    @Test("RSA without padding and hash transforms the block without change of size")
     func bare() throws {
         let (key, half) = try Self.pair()
         let block = Data([0, 1]) + Data(repeating: 7, count: 254)
@@ -276,7 +276,7 @@ struct OpenSSLTests {
         #expect(Self.sign(key, padded, Data(count: 246)) == nil)
     }
 
-    @Test("Where OpenSSL isn't installed, what needs it is refused with a sentence")
+    @Test("Without OpenSSL its algorithms fail with a sentence")
     func missing() {
         #expect(OpenSSL("libcrypto.so.none") == nil)
         let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA224
@@ -288,7 +288,7 @@ struct OpenSSLTests {
         #expect(!plain.message.contains("OpenSSL"))
     }
 
-    @Test("A name that ends before an algorithm's does, or goes on behind it, is none")
+    @Test("A truncated or extended algorithm name is unknown")
     func cutNames() {
         for name in [
             "", "algid", "algid:sign", "algid:sign:RSA", "algid:encrypt:RSA", "algid:sign:ECDSA",

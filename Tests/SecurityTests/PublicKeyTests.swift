@@ -3,7 +3,7 @@ import Foundation
 import Security
 import Testing
 
-/// Public keys, which need no service.
+/// Tests public keys, which need no service.
 struct PublicKeyTests {
     private let own = P256.Signing.PrivateKey()
     private let attributes: [String: Any] = [
@@ -15,7 +15,7 @@ struct PublicKeyTests {
         SecKeyCreateWithData(point as CFData, attributes as CFDictionary, nil)
     }
 
-    @Test("A point comes out as it went in, and anything else is refused")
+    @Test("A point is exported unchanged, and invalid bytes are refused")
     func representation() throws {
         let point = own.publicKey.x963Representation
         let key = try #require(publicKey(point))
@@ -28,7 +28,7 @@ struct PublicKeyTests {
         #expect(error?.takeRetainedValue().code == Int(errSecParam))
     }
 
-    @Test("A signature is verified, of a message and of a digest; another one is not")
+    @Test("A signature verifies for its message and its digest only")
     func verification() throws {
         let key = try #require(publicKey(own.publicKey.x963Representation))
         let message = Data("pay 5 to jo".utf8)
@@ -48,7 +48,7 @@ struct PublicKeyTests {
         #expect(!SecKeyVerifySignature(key, ofDigest, Data([1]) as CFData, signature, nil))
     }
 
-    @Test("A public key can verify and encrypt, nothing else, and nothing of RSA")
+    @Test("A public key verifies and encrypts, without RSA algorithms")
     func support() throws {
         let key = try #require(publicKey(own.publicKey.x963Representation))
         #expect(SecKeyIsAlgorithmSupported(key, .verify, .ecdsaSignatureMessageX962SHA256))
@@ -61,7 +61,7 @@ struct PublicKeyTests {
         error?.release()
     }
 
-    @Test("What is encrypted has a point, the text's length and a tag, and differs each time")
+    @Test("A ciphertext has a point, the text's length and a tag, and differs each time")
     func encryption() throws {
         let key = try #require(publicKey(own.publicKey.x963Representation))
         let algorithm = SecKeyAlgorithm.eciesEncryptionCofactorVariableIVX963SHA256AESGCM

@@ -8,7 +8,7 @@ import Security
 import TestSupport
 import Testing
 
-/// Keys that the service makes without keeping them, and how they are kept.
+/// Tests temporary keys of the service, and storing them.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct ServiceKeyTests {
     private static let tag = Data("com.example.kept".utf8)
@@ -46,7 +46,7 @@ struct ServiceKeyTests {
         return (SecItemCopyMatching(all, &found), found)
     }
 
-    /// Makes a key and stores it; its public half.
+    /// Generates a key, stores it and returns its public half.
     private static func makeAndStore(_ parameters: [CFString: Any]) throws -> SecKey {
         let key = try #require(temporary(parameters).key)
         #expect(add(key, [kSecAttrLabel: "mine"]) == errSecSuccess)
@@ -56,11 +56,11 @@ struct ServiceKeyTests {
         return try #require(SecKeyCopyPublicKey(key))
     }
 
-    @Test("A guarded key that an app made for now and then stores stays, and is found and asks")
+    @Test("A temporary guarded key stays after it is stored, can be found, and prompts")
     func stored() async throws {
         try await ClientDesk.run { desk in
             let guarded = try [kSecPrivateKeyAttrs: [kSecAttrAccessControl: Self.control()]]
-            // Neither its reference nor the connection that made it takes it along.
+            // Releasing the reference and closing the connection must not delete the key.
             let half = try Self.makeAndStore(guarded)
             #expect(Self.found().0 == errSecSuccess)
             await ServiceConnection.shared.use(.address(desk.bus.address))
@@ -77,7 +77,7 @@ struct ServiceKeyTests {
         }
     }
 
-    @Test("A key is stored with the guard that it was made with, and refused with another")
+    @Test("A key is stored with its original access control only")
     func otherGuard() async throws {
         try await ClientDesk.run { _ in
             let control = try Self.control()
@@ -89,7 +89,7 @@ struct ServiceKeyTests {
             #expect(Self.add(key, [kSecAttrAccessible: word]) == errSecUnimplemented)
             #expect(Self.found().0 == errSecItemNotFound)
             #expect(Self.add(key, [kSecAttrAccessControl: control]) == errSecSuccess)
-            // The one that has its place is in the way of another.
+            // The stored key has this label, so a second key can't have it.
             let second = try #require(Self.temporary(guarded).key)
             let label = try #require(
                 (SecKeyCopyAttributes(key) as? [String: Any])?[kSecAttrApplicationLabel as String]
@@ -99,7 +99,7 @@ struct ServiceKeyTests {
         }
     }
 
-    @Test("A temporary key of the Secure Enclave is in the service; there are no others than P-256")
+    @Test("A temporary Secure Enclave key is in the service; other types than P-256 fail")
     func enclave() async throws {
         try await ClientDesk.run { _ in
             let token: [CFString: Any] = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]
@@ -125,7 +125,7 @@ struct ServiceKeyTests {
         }
     }
 
-    @Test("A list of keys in the process finds that half of each, in the app's group alone")
+    @Test("A list of process keys finds the listed halves in the program's group only")
     func list() async throws {
         try await ClientDesk.run { _ in
             let key = try #require(Self.temporary([:]).key)
@@ -142,7 +142,7 @@ struct ServiceKeyTests {
             let theirs: [CFString: Any] = [kSecAttrAccessGroup: "com.example.other"]
             let (status, other) = Self.found(theirs)
             #expect(status == errSecSuccess)
-            // The reference of an item is to that one, wherever it is.
+            // The reference of an item refers to that item, in any group.
             let itself: [CFString: Any] = [
                 kSecClass: kSecClassKey, kSecMatchItemList: [try #require(other)],
             ]

@@ -6,7 +6,7 @@ import Security
 import TestSupport
 import Testing
 
-/// Keys in this process.
+/// Tests keys in this process.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct SoftwareKeyTests {
     private static func make(
@@ -33,7 +33,7 @@ struct SoftwareKeyTests {
         SecKeyCreateSignature(key, algorithm, data as CFData, nil) as Data?
     }
 
-    @Test("A temporary key works without the service, and signs with every SHA-2 of CryptoKit")
+    @Test("A temporary key works without the service, and signs with every SHA-2 hash")
     func curveSignatures() throws {
         let algorithms: [(Int, SecKeyAlgorithm, SecKeyAlgorithm)] = [
             (256, .ecdsaSignatureMessageX962SHA256, .ecdsaSignatureDigestX962SHA256),
@@ -47,7 +47,7 @@ struct SoftwareKeyTests {
             let half = try #require(SecKeyCopyPublicKey(key))
             for (size, ofMessage, ofDigest) in algorithms {
                 let digest = try #require(Self.digests[size])
-                // What the one makes of the message, the other finds in the digest.
+                // A signature of the message verifies for the digest, and the reverse.
                 let first = try #require(Self.sign(key, ofMessage, Self.message)) as CFData
                 #expect(SecKeyVerifySignature(half, ofDigest, digest as CFData, first, nil))
                 let second = try #require(Self.sign(key, ofDigest, digest)) as CFData
@@ -61,7 +61,7 @@ struct SoftwareKeyTests {
         }
     }
 
-    @Test("What a key of P-256 signs is what CryptoKit verifies, and its bytes are CryptoKit's")
+    @Test("CryptoKit verifies a P-256 key's signatures, and reads its bytes")
     func agreement() throws {
         let key = try Self.make(kSecAttrKeyTypeECSECPrimeRandom, 256)
         let bytes = try #require(SecKeyCopyExternalRepresentation(key, nil)) as Data
@@ -77,7 +77,7 @@ struct SoftwareKeyTests {
         #expect(same.publicKey.isValidSignature(parsedNumbers, for: Self.message))
     }
 
-    @Test("RSA signs with every SHA-2 and both paddings, and CryptoKit's library verifies it")
+    @Test("RSA signs with every SHA-2 hash and both paddings, and swift-crypto verifies it")
     func rsaSignatures() throws {
         let key = try Self.make(kSecAttrKeyTypeRSA, 2048)
         let half = try #require(SecKeyCopyPublicKey(key))
@@ -115,7 +115,7 @@ struct SoftwareKeyTests {
         try check(.rsaSignatureDigestPSSSHA512, Data(long), .PSS, long)
     }
 
-    @Test("Both forms of ECIES, and RSA's, decrypt what they encrypted, and nothing that changed")
+    @Test("ECIES and RSA decrypt their own output, and refuse modified data")
     func encryption() throws {
         let ecies: [SecKeyAlgorithm] = [
             .eciesEncryptionCofactorX963SHA256AESGCM, .eciesEncryptionStandardX963SHA512AESGCM,
@@ -143,7 +143,7 @@ struct SoftwareKeyTests {
         }
     }
 
-    @Test("Two keys agree on one secret, which CryptoKit finds as well")
+    @Test("Two keys derive equal secrets, and so does CryptoKit")
     func exchange() throws {
         for (one, other) in zip(try Self.curves(), try Self.curves()) {
             let halves = [one, other].compactMap(SecKeyCopyPublicKey)
@@ -165,7 +165,7 @@ struct SoftwareKeyTests {
         }
     }
 
-    @Test("A key comes back from its bytes; bytes and algorithms that are none are refused")
+    @Test("A key can be imported from its bytes; invalid bytes and algorithms are refused")
     func bytes() throws {
         let all: [(CFString, SecKey)] =
             try Self.curves().map { (kSecAttrKeyTypeECSECPrimeRandom, $0) }
@@ -192,7 +192,7 @@ struct SoftwareKeyTests {
         #expect(Self.sign(key, unknown, Self.message) == nil)
     }
 
-    @Test("A key is stored by its reference and by its bytes, and found as what it is")
+    @Test("A key is stored by reference or by bytes, and found with its attributes")
     func items() async throws {
         try await ClientDesk.run { _ in
             let all: [(CFString, SecKey)] =
@@ -233,7 +233,7 @@ struct SoftwareKeyTests {
         }
     }
 
-    @Test("A permanent key without a guard is found again with its bytes; a guarded one stays put")
+    @Test("A permanent key without access control is found with its bytes, a guarded key is not")
     func permanent() async throws {
         try await ClientDesk.run { _ in
             let tag = Data("com.example.key".utf8)
@@ -266,7 +266,7 @@ struct SoftwareKeyTests {
         }
     }
 
-    @Test("A temporary key with an access control asks, is found by no query, and is in no item")
+    @Test("A temporary guarded key prompts, is found by no query, and is in no item")
     func guarded() async throws {
         try await ClientDesk.run { desk in
             let control = try #require(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Security
 
-/// What the keychain's calls answer before and without the service.
+/// Tests the status codes of keychain calls, without the service.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct StatusTests {
     @Test("Every status has its number and a sentence")
@@ -26,14 +26,14 @@ struct StatusTests {
             #expect(status == number)
             #expect(SecCopyErrorMessageString(status, nil) != nil)
         }
-        // These numbers of SecBase.h have no gap.
+        // The numbers of SecBase.h in this range have no gap.
         for status in OSStatus(-67904)...(-67585) {
             #expect(SecCopyErrorMessageString(status, nil) != nil, "\(status)")
         }
         #expect(SecCopyErrorMessageString(12345, nil) == nil)
     }
 
-    @Test("Without the service there is no keychain, and nothing hangs")
+    @Test("Without the service calls fail at once")
     func away() async throws {
         try await ClientDesk.run(isDaemonRunning: false) { _ in
             let query = [kSecClass as String: kSecClassGenericPassword] as CFDictionary
@@ -44,7 +44,7 @@ struct StatusTests {
         }
     }
 
-    @Test("A dictionary that makes no sense is refused before anybody is asked")
+    @Test("An invalid dictionary is refused without a prompt")
     func malformed() {
         let wrong: [([String: Any], OSStatus)] = [
             ([kSecClass as String: 5], errSecParam),
@@ -73,7 +73,7 @@ struct StatusTests {
         }
     }
 
-    @Test("A failure that nobody foresaw is no failed authentication; a refusal of one is")
+    @Test("An unknown error is not an authentication failure; a refused authentication is")
     func failures() {
         let statuses: [(DBusError.Name, OSStatus)] = [
             (.failed, errSecInternalComponent), ("org.example.Unheard", errSecInternalComponent),

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `localauthctl` as a process of its own on a terminal of its own.
+/// Tests `localauthctl` as a process with its own terminal.
 @Suite(.serialized) struct TerminalTests {
     private let bus: PrivateBus
     private let pty: Pty
@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test("evaluate asks on its own terminal when nothing else would, and shows no secret")
+    @Test("evaluate prompts on its own terminal without an agent, and shows no secret")
     func evaluate() throws {
         let process = try start("evaluate", "--reason", "test")
         #expect(pty.shows("is trying to test"))
@@ -38,7 +38,7 @@ import Testing
         #expect(!pty.screen.contains("correct") && !pty.screen.contains("horse"))
     }
 
-    @Test("Ctrl-C cancels an evaluation and the terminal is as before")
+    @Test("Ctrl-C cancels an evaluation and restores the terminal")
     func interrupt() throws {
         let process = try start("evaluate")
         #expect(pty.shows("Password of jo: "))
@@ -59,7 +59,7 @@ import Testing
         #expect(pty.isPlain)
     }
 
-    @Test("A service that leaves before it has answered can't be reached: the status is 3")
+    @Test("If the service exits before its answer, the status is 3")
     func departure() async throws {
         let process = try start("evaluate")
         #expect(pty.shows("Password of jo: "))
@@ -69,14 +69,14 @@ import Testing
         #expect(pty.isPlain)
     }
 
-    @Test("evaluate --no-agent never asks here")
+    @Test("evaluate --no-agent never prompts on its own terminal")
     func noAgent() throws {
         let process = try start("evaluate", "--no-agent")
         #expect(try process.wait() == 1)
         #expect(pty.shows("localauthctl agent"))
     }
 
-    @Test("agent serves the parent process, shows prompts and ends with 0 at SIGTERM")
+    @Test("agent serves the parent process, shows prompts and exits with 0 at SIGTERM")
     func agent() async throws {
         let process = try start("agent")
         #expect(pty.shows("Ready: serves process \(getpid()) and its children."))
@@ -98,7 +98,7 @@ import Testing
         #expect(last == (.canceled, .unregistered))
     }
 
-    @Test("An agent in a shell's background takes the terminal for a prompt and gives it back")
+    @Test("An agent in a shell's background takes the terminal for a prompt and returns it")
     func background() async throws {
         try await onBus { [service] in service.isInteractive = true }
         let shell = try ChildProcess(["/bin/bash", "--norc", "-i"], terminal: pty.path)
@@ -121,7 +121,7 @@ import Testing
         #expect(try shell.wait() == 7)
     }
 
-    @Test("A prompt is refused while the shell itself is reading")
+    @Test("A prompt is refused while the shell is reading")
     func shellReads() async throws {
         let shell = try ChildProcess(["/bin/bash", "--norc", "-i"], terminal: pty.path)
         pty.type(
@@ -142,14 +142,14 @@ import Testing
     }
 
     @Test(
-        "A sent passcode is nowhere in the agent's memory",
+        "The agent's memory does not contain a sent password",
         .enabled(if: geteuid() == 0, "only root can look into a protected process")
     )
     func memory() async throws {
         let process = try start("agent", "--session")
         #expect(pty.shows("Ready"))
         let secret = "xyzzy-plugh-4711"
-        // A later key may have overwritten the beginning alone.
+        // Later keys may have overwritten only the beginning.
         let part = "plugh-4711"
         let handle = try await onBus { [service] in
             _ = await service.next()
@@ -159,12 +159,13 @@ import Testing
         }
         #expect(pty.shows("Password: "))
         pty.type(secret)
-        // An argument is in memory for certain: the search finds what is there.
+        // The argument is certainly in memory, so this proves that the search works.
         #expect(try occurrences(of: bus.address, in: process.pid) > 0)
         pty.type("\n")
         let sent = try await onBus { [service] in await service.next() }
         #expect(sent == .passcode(Array(secret.utf8)))
-        // An answered update says that the keys have been dealt with; the prompt is still up.
+        // The answer to an update proves that the agent has processed all keys. The prompt is still
+        // open.
         try await onBus { [service] in try await service.update(handle, "prompt-shown") }
         #expect(try occurrences(of: part, in: process.pid) == 0)
         try await onBus { [service] in try await service.end(handle, "success") }
@@ -183,7 +184,7 @@ import Testing
         #expect(try process.wait() == 0)
     }
 
-    @Test("An agent that is one too many ends with 1 and says what to do")
+    @Test("A second agent exits with 1 and names the remedy")
     func agentExists() async throws {
         try await onBus { [service] in
             service.registrationError = DBusError("org.localauth.Error.AgentExists", "Taken.")
@@ -193,7 +194,7 @@ import Testing
         #expect(pty.shows("--fallback"))
     }
 
-    @Test("monitor shows sensors that come and go, until Ctrl-C")
+    @Test("monitor shows added and removed sensors until Ctrl-C")
     func monitor() async throws {
         let process = try start("monitor")
         #expect(pty.shows("name org.localauth.Authentication1"))

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `localauthctl monitor` shows of evaluations.
+/// Tests the output of `localauthctl monitor` about evaluations.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct MonitorTests {
     private static let granted: [String: Variant] = [
         "time": .uint64(1_700_000_000_000_000), "uid": .uint32(1000), "session": .string("c1"),
@@ -16,7 +16,7 @@ import Testing
         "outcome": .string("UserCancel"), "attempts": .uint32(0),
     ]
 
-    /// Starts `monitor`, has the service tell it these, and returns the lines about evaluations.
+    /// Starts `monitor`, emits the events above and returns the lines about evaluations.
     private func lines(_ arguments: [String]) async throws -> [String] {
         let bus = try PrivateBus()
         let service = try await onBus { try StandInService(bus) }
@@ -42,7 +42,7 @@ import Testing
         return lines.filter { $0.contains("evaluated") }
     }
 
-    @Test("One line an evaluation: time, app, policy, outcome, mechanism, sensor and attempts")
+    @Test("An evaluation is one line: time, app, policy, outcome, mechanism, sensor and attempts")
     func text() async throws {
         let lines = try await lines([])
         #expect(lines.count == 2)
@@ -55,7 +55,7 @@ import Testing
         #expect(lines.last?.contains("policy 9, UserCancel, 0 failed attempts") == true)
     }
 
-    @Test("With --json each line is one object")
+    @Test("With --json each line is an object")
     func json() async throws {
         let objects = try await lines(["--json"])
             .map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }

@@ -4,7 +4,7 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// The verbs of `localauthctl keychain`, with nothing stood in for.
+/// Tests the verbs of `localauthctl keychain` with the real service.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct KeychainCommandTests {
     private let service: RealService
     private let folder: Folder
@@ -14,7 +14,7 @@ import Testing
         folder = try Folder()
     }
 
-    /// Runs a verb without any terminal.
+    /// Runs a verb without a terminal.
     private func keychain(_ verb: String, _ arguments: String...) async throws -> ChildProcess.Ended
     {
         try await keychain([verb] + arguments)
@@ -90,7 +90,7 @@ import Testing
             file
         )
         #expect(again.status == 1 && again.errors.contains("localauthctl keychain list"))
-        // An id that is given twice is one item.
+        // Repeating an id deletes the item once.
         let deleted = try await keychain("delete", id, id)
         #expect(deleted.status == 0 && deleted.output == "Deleted 1 item.\n", "\(deleted)")
         let gone = try await keychain("delete", id, "--json")
@@ -100,7 +100,7 @@ import Testing
         #expect(missing.errors.contains("The item does not exist."))
     }
 
-    @Test("With a server a secret is an internet password, with every attribute that was given")
+    @Test("An item with a server is an internet password with every given attribute")
     func internetPassword() async throws {
         let file = try folder.file(Data("sesame".utf8))
         let given = [
@@ -119,7 +119,7 @@ import Testing
         for (name, text) in given { #expect("\(item[name] ?? "none")" == text, "\(name)") }
     }
 
-    @Test("A file that is there is left as it is")
+    @Test("An existing file is not overwritten")
     func existingFile() async throws {
         let id = try await add("mail", "sesame")
         let file = try folder.file(Data("an older one".utf8))
@@ -128,7 +128,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: file)) == Data("an older one".utf8))
     }
 
-    @Test("The words for what guards an item are Apple's bits, and it is readable when it says so")
+    @Test("The words for protection are Apple's bits, and accessibility is stored as given")
     func access() async throws {
         let id = try await add("usual", "sesame", "--accessible", "aku")
         let listed = try await keychain("list", "--service", "usual", "--json").output
@@ -141,7 +141,7 @@ import Testing
             ("private-key-usage", 1 << 30), ("application-password", 1 << 31),
         ]
         let password = try folder.file(Data("1234".utf8))
-        // What an item of the present enrolment holds on to.
+        // An item of the current enrolment needs an enrolment.
         try await service.addTemplate("thumb")
         let bus = service.bus
         for (flags, bits) in words {
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("What is typed is never shown, and a pipe gets the bytes alone")
+    @Test("A typed secret is never shown, and a pipe receives the bytes only")
     func typed() async throws {
         let pty = try Pty()
         let adding = try service.start(["keychain", "add", "--service", "mail"], on: pty)
@@ -179,7 +179,7 @@ import Testing
         #expect(try await keychain("list", "--service", "no", "--json").output == "[]\n")
     }
 
-    @Test("A finger releases an item, and a wrong one leaves nothing behind")
+    @Test("A finger opens an item, and a miss leaves no output")
     func finger() async throws {
         try await service.queue("match", "match", "match", "match", "match")
         let pty = try Pty()
@@ -212,7 +212,7 @@ import Testing
         #expect(!pty.screen.contains("sesame"))
     }
 
-    @Test("An item's own password opens it, from a file or typed, and no other does")
+    @Test("Only an item's application password opens it, from a file or typed")
     func password() async throws {
         let right = try folder.file(Data("1234".utf8))
         let wrong = try folder.file(Data("1235".utf8))
@@ -230,7 +230,7 @@ import Testing
         #expect(pty.shows("sesame"))
     }
 
-    @Test("OpenSSL takes a key's signatures, and agrees with it on secrets")
+    @Test("OpenSSL verifies a key's signatures, and derives equal secrets")
     func keys() async throws {
         let made = try json(await keychain("create-key", "--tag", "work", "--json"))
         let id = try #require(made["id"] as? String)
@@ -242,7 +242,7 @@ import Testing
         #expect(plain.output == text + "\n", "\(plain.errors)")
         #expect(try await keychain("public-key", id, "--pem", "--json").status == 64)
         let message = try folder.file(Data("a message".utf8))
-        // As openssl takes it, beside the one that is made here.
+        // The PEM output has to equal the PEM file that this test makes.
         let written = try await keychain("public-key", id, "--pem")
         let pem = try folder.file(Data(written.output.utf8))
         let expected = try String(contentsOfFile: folder.publicKey(point), encoding: .utf8)
@@ -299,7 +299,7 @@ import Testing
         #expect(garbage.status == 1 && garbage.output.isEmpty)
     }
 
-    @Test("What others encrypt for a key is decrypted, and a secret is derived as it was asked for")
+    @Test("A key decrypts other programs' ciphertexts, and derives secrets as requested")
     func derivation() async throws {
         let made = try json(await keychain("create-key", "--tag", "work", "--json"))
         let id = try #require(made["id"] as? String)
@@ -336,7 +336,7 @@ import Testing
         #expect(try bytes(derived, "secret") == Data(others.bytes[32..<52]))
     }
 
-    @Test("A prompt for an item has the given reason, and ends with its time or with Ctrl-C")
+    @Test("A prompt for an item has the given reason, and ends by timeout or Ctrl-C")
     func prompting() async throws {
         let password = try folder.file(Data("1234".utf8))
         let id = try await add("vault", "sesame", "--flags", "device-passcode")
@@ -348,7 +348,7 @@ import Testing
         let late = try await keychain("read", id, "--timeout", "1s")
         #expect(late.status == 1 && late.output.isEmpty, "\(late)")
         #expect(late.errors.contains("The time for this evaluation is over."), "\(late)")
-        // With a password of its own it is a context that is invalidated.
+        // With an application password the command invalidates a context instead.
         let uses = [
             ([id, "--reason", "open the vault"], "is trying to open the vault"),
             ([other, "--password-file", password], "is trying to use “safe” of your keychain"),
@@ -366,7 +366,7 @@ import Testing
         }
     }
 
-    @Test("Wrong usage is status 64, an unreachable service 3, and both say what to do")
+    @Test("Wrong usage is status 64, an unreachable service 3, with a remedy each")
     func usage() async throws {
         for words in [
             ["add", "--secret-file", "-", "--flags", "nonsense"], ["add", "--class", "keys"],
@@ -391,7 +391,7 @@ import Testing
         #expect(long.status == 1 && long.errors.contains("Next: use shorter texts"), "\(long)")
     }
 
-    @Test("With --replace a secret takes the place of the one that is there, of that item alone")
+    @Test("--replace replaces the secret of the existing item only")
     func replacing() async throws {
         let id = try await add("mail", "first")
         let other = try await add("mail", "of ann", "--account", "ann")
@@ -406,10 +406,10 @@ import Testing
         #expect(try await keychain("read", other).output == "of ann")
         let nobody = try await control(words + ["--account", "", "--replace", "--json"])
         #expect(try json(nobody)["id"] as? String == id)
-        // A secret that is to be guarded isn't kept where nothing guards it.
+        // An item without an access control must not receive a guarded secret.
         let guarded = try await control(words + ["--flags", "user-presence", "--replace"])
         #expect(guarded.status == 1 && guarded.errors.contains("another way"), "\(guarded)")
-        // Nor where it can be read when it was not to be.
+        // A weaker accessibility must not receive the secret either.
         let open = try await control(words + ["--accessible", "aku", "--replace"])
         #expect(open.status == 1 && open.errors.contains("another way"), "\(open)")
         let new = try await add("news", "third", "--replace")

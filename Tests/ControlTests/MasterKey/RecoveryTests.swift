@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// L18: the master key in its file, lost and brought back, with the real daemon.
+/// L18: Tests loss and recovery of the master key in its file, with the real daemon.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct RecoveryTests {
     private let host: KeychainHost
 
     init() throws { host = try KeychainHost() }
 
-    /// A daemon that has one item, stopped again.
+    /// Runs a daemon until it has an item.
     private func used() async throws {
         try await host.start()
         try await host.add("mail", "sesame")
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "A lost key is told by name, nothing is made in its place, and the recovery key restores it"
+        "A lost key is named, not replaced, and the recovery key restores it"
     )
     func lost() async throws {
         try await host.start()
@@ -60,7 +60,7 @@ import Testing
         #expect(try await host.read("mail").output == "sesame")
     }
 
-    @Test("A service that runs counts, also before it has opened its keychain")
+    @Test("A running service is detected, also before it opens its keychain")
     func running() async throws {
         #expect(try await host.keychain("init").status == 0)
         let text = try await recoveryKey()
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "A wrong key is refused by the names of both, and restoring keeps it beside the right one"
+        "A wrong key is refused with both names, and restoring keeps it beside the right key"
     )
     func wrong() async throws {
         try await used()
@@ -100,11 +100,11 @@ import Testing
         #expect(try await host.read("mail").output == "sesame")
     }
 
-    @Test("A look at the recovery key changes no damaged database, and calls no key the right one")
+    @Test("Exporting leaves a damaged database alone, and does not vouch for the key")
     func exportOfDamaged() async throws {
         try await used()
         let database = host.state + "/keychain/items.sqlite"
-        // What the log has would be laid over it.
+        // Without the log, which would repair the damage.
         try? FileManager.default.removeItem(atPath: database + "-wal")
         let damaged = Data("rubbish".utf8) + (try host.bytes(database)).dropFirst(7)
         try host.write(damaged, to: database)
@@ -117,7 +117,7 @@ import Testing
         #expect(try host.bytes(database + ".damaged-1") == damaged)
     }
 
-    @Test("A slip, a part or another keychain's recovery key is refused, and changes nothing")
+    @Test("A recovery key with a typo, in part or of another keychain changes nothing")
     func slips() async throws {
         try await used()
         let text = try await recoveryKey()
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("Typed on a terminal it is never shown, in capitals or not")
+    @Test("A typed recovery key is never shown, and case does not matter")
     func typed() async throws {
         try await used()
         let text = try await recoveryKey()
@@ -158,7 +158,7 @@ import Testing
         #expect(try host.bytes(host.keyFile) == key)
     }
 
-    @Test("A key that others may read is not exported")
+    @Test("A key that other users can read is not exported")
     func permissions() async throws {
         try await used()
         try FileManager.default.setAttributes(
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(
-        "A key that isn't the service's is not exported",
+        "A key that another user owns is not exported",
         .enabled(if: geteuid() == 0, "only root can be two users")
     )
     func foreignKey() async throws {
@@ -187,7 +187,7 @@ import Testing
         #expect(foreign.errors.contains("ours alone"))
     }
 
-    @Test("init makes one key of 32 bytes, and never another")
+    @Test("init creates one key of 32 bytes, and never a second")
     func initialize() async throws {
         let made = try await host.keychain("init", "--json")
         #expect(made.status == 0, "\(made.errors)")
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test(
-        "What root does there is the service's afterwards",
+        "Files that root creates belong to the service",
         .enabled(if: geteuid() == 0, "only root can be two users")
     )
     func owner() async throws {
@@ -225,7 +225,7 @@ import Testing
     }
 
     @Test(
-        "Without a TPM, or without systemd-creds, the key stays in its file, and the reason is told"
+        "Without a TPM or systemd-creds the key stays in its file, with a reason"
     )
     func unsealable() async throws {
         #expect(try await host.keychain("init").status == 0)

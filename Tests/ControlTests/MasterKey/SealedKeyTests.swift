@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// L18: the master key sealed by a TPM: swtpm, through the system's own systemd-creds.
+/// L18: Tests the master key sealed by a TPM, with swtpm and the system's systemd-creds.
 @Suite(
     .serialized,
     .timeLimit(.minutes(10)),
@@ -23,7 +23,7 @@ struct SealedKeyTests {
         return exported.output
     }
 
-    @Test("A new keychain is sealed from the start, and opens with what systemd unseals alone")
+    @Test("A new keychain is sealed at once, and opens only with the unsealed credential")
     func fullCircle() async throws {
         let made = try await host.keychain("init", "--tpm", "--json", on: tpm)
         #expect(made.status == 0, "\(made.errors)")
@@ -39,7 +39,7 @@ struct SealedKeyTests {
         #expect(try await host.read("mail").output == "sesame")
         host.stop()
 
-        // Without the credential, and with another: refused, and no key is made beside the items.
+        // Without the credential or with another credential the daemon refuses, and creates no key.
         try await host.start()
         let missing = try await host.refusal()
         #expect(missing.name == "org.localauth.Keychain1.Error.NotAvailable")
@@ -59,7 +59,7 @@ struct SealedKeyTests {
         #expect(try await host.read("mail").output == "sesame")
     }
 
-    @Test("The key of a file moves into the credential, with every item, and its file is gone")
+    @Test("A key in a file moves into the credential with every item, and the file is deleted")
     func migration() async throws {
         try await host.start()
         try await host.add("mail", "sesame")
@@ -89,7 +89,7 @@ struct SealedKeyTests {
         #expect(try host.bytes(host.credential) == before && !host.exists(host.keyFile))
     }
 
-    @Test("The credential and its name are on the disk before the key's file is overwritten")
+    @Test("The credential is on disk before the key's file is overwritten")
     func onTheDisk() async throws {
         #expect(try await host.keychain("init").status == 0)
         let faults = try Faults()
@@ -114,7 +114,7 @@ struct SealedKeyTests {
         URL(filePath: path).deletingLastPathComponent().path
     }
 
-    @Test("Sealing leaves no clear copy of the key that an earlier restore kept, and other keys")
+    @Test("Sealing deletes clear copies of the key from earlier restores, and keeps other keys")
     func copies() async throws {
         #expect(try await host.keychain("init").status == 0)
         let text = try await host.keychain("export-recovery-key").output
@@ -131,7 +131,7 @@ struct SealedKeyTests {
         #expect(try host.bytes(host.keyFile + ".replaced-2") == other)
     }
 
-    @Test("Another TPM opens nothing and says so; the recovery key brings the items back")
+    @Test("Another TPM fails with a message; the recovery key restores the items")
     func movedDisk() async throws {
         try await host.start()
         try await host.add("mail", "sesame")
@@ -147,7 +147,7 @@ struct SealedKeyTests {
         #expect(refused.errors.contains("can't be unsealed"))
         #expect(refused.errors.contains("keychain restore"))
         #expect(try host.bytes(host.credential) == sealed)
-        // The TPM alone is not enough either: the key of this installation is the other half.
+        // The TPM alone is not enough: the other half is this installation's key.
         let elsewhere = ["SYSTEMD_CREDENTIAL_SECRET": host.folder.path + "/other.secret"]
         let half = try await host.keychain("export-recovery-key", on: tpm, environment: elsewhere)
         #expect(half.status == 1 && half.output.isEmpty)
@@ -159,7 +159,7 @@ struct SealedKeyTests {
     }
 
     @Test(
-        "Killed at any step it leaves the key in its file, and the next run does the rest",
+        "After a kill at any step the key is in its file, and the next run completes the sealing",
         arguments: ["before encrypt", "after encrypt", "before decrypt", "after decrypt"]
     )
     func killed(instant: String) async throws {
@@ -182,7 +182,7 @@ struct SealedKeyTests {
     }
 
     @Test(
-        "Killed once it is sealed there are both; the next run removes the file, if it is the same"
+        "After a kill behind the sealing the next run deletes the file if the keys are equal"
     )
     func both() async throws {
         #expect(try await host.keychain("init").status == 0)
@@ -198,7 +198,7 @@ struct SealedKeyTests {
         #expect(try host.unseal(on: tpm) == key)
     }
 
-    @Test("A credential that holds another key than the file is told, and both stay")
+    @Test("A credential with another key than the file is reported, and both stay")
     func different() async throws {
         #expect(try await host.keychain("init", "--tpm", on: tpm).status == 0)
         let sealed = try host.bytes(host.credential)
@@ -211,7 +211,7 @@ struct SealedKeyTests {
         #expect(try host.bytes(host.credential) == sealed)
     }
 
-    @Test("A key that the TPM gives back as another is not put in place, and the file stays")
+    @Test("If the TPM returns another key, the file stays")
     func forgotten() async throws {
         #expect(try await host.keychain("init").status == 0)
         let key = try host.bytes(host.keyFile)
@@ -227,7 +227,7 @@ struct SealedKeyTests {
         #expect(!host.exists(host.credential) && !host.exists(host.credential + ".new"))
     }
 
-    @Test("The file of another keychain's key is not sealed")
+    @Test("The key file of another keychain is not sealed")
     func foreignKey() async throws {
         #expect(try await host.keychain("init").status == 0)
         let foreign = Data(repeating: 7, count: 32)
@@ -238,7 +238,7 @@ struct SealedKeyTests {
         #expect(try host.bytes(host.keyFile) == foreign)
     }
 
-    @Test("Nothing of the key is in a command line, an environment or a file with a name")
+    @Test("The key is in no command line, environment or named file")
     func unseen() async throws {
         #expect(try await host.keychain("init").status == 0)
         let key = try host.bytes(host.keyFile)
@@ -275,16 +275,15 @@ struct SealedKeyTests {
     }
 }
 
-/// In CI nothing of it may be left out.
 @Suite struct SoftwareTPMTests {
-    @Test("In CI swtpm and what systemd needs for it are there")
+    @Test("In CI swtpm and systemd's libraries for it are installed")
     func complete() {
         guard SoftwareTPM.isCI else { return }
         #expect(SoftwareTPM.missing.isEmpty)
     }
 }
 
-/// The systemd-creds of `Spy`, which notes what others can see and kills at an instant.
+/// A fake systemd-creds, which records its environment and kills its caller at a chosen step.
 private struct Spy {
     let log: String
 

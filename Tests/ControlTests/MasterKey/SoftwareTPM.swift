@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A TPM 2.0 of a test's own, by swtpm, which goes with the object.
+/// A TPM 2.0 of a test's own, emulated by swtpm, which ends with the object.
 final class SoftwareTPM: Sendable {
     private let folder: Folder
 
-    /// A new TPM, which has keys of its own.
+    /// Starts a new TPM with its own keys.
     init() throws {
         folder = try Folder()
         try start()
@@ -14,19 +14,19 @@ final class SoftwareTPM: Sendable {
 
     deinit { stop() }
 
-    /// What systemd-creds takes for it.
+    /// The TPM's device argument for systemd-creds.
     var device: String { "swtpm:path=" + folder.path + "/tpm" }
 
-    /// Switches it off and on: what it keeps in its memory is gone, its keys are not.
+    /// Restarts the TPM, which clears its memory but keeps its keys.
     ///
-    /// systemd leaves a session behind in every run, which the kernel would tidy up; the TPM itself
-    /// has room for three.
+    /// Each run of systemd leaves a session open, and a TPM has room for three. On real hardware
+    /// the kernel closes these sessions.
     func powerCycle() throws {
         stop()
         try start()
     }
 
-    /// Starts it; once its first process has ended it listens.
+    /// Starts swtpm, which listens as soon as its first process has exited.
     private func start() throws {
         let socket = folder.path + "/tpm"
         unlink(socket)
@@ -43,10 +43,10 @@ final class SoftwareTPM: Sendable {
 
     private func stop() {
         let socket = folder.path + "/tpm"
-        // TPM2_Shutdown(CLEAR), as the kernel does: a TPM that loses power instead suspects an
-        // attack, and locks itself after the third time.
+        // Send TPM2_Shutdown(CLEAR) as the kernel does. A TPM that loses power instead suspects an
+        // attack, and locks after the third time.
         ask(socket, [0x80, 0x01, 0, 0, 0, 12, 0, 0, 1, 0x45, 0, 0], answer: 10)
-        // CMD_SHUTDOWN of swtpm_ioctl. The process still has its lock when it answers.
+        // Send CMD_SHUTDOWN of swtpm_ioctl. The process still holds its lock when it answers.
         ask(socket + ".ctrl", [0, 0, 0, 3], answer: 4)
         let file = open(folder.path + "/.lock", O_RDWR | O_CLOEXEC)
         defer { close(file) }
@@ -87,9 +87,9 @@ final class SoftwareTPM: Sendable {
             + libraries.filter { dlopen($0, RTLD_LAZY) == nil }
     }()
 
-    /// Whether tests that need it can run; in CI they have to.
+    /// Whether tests can use the TPM; always in CI, so that a missing TPM fails there.
     static var isReady: Bool { missing.isEmpty || isCI }
 
-    /// Why tests are left out.
+    /// The reason for skipping tests.
     static let reason: Comment = "no \(missing.joined(separator: ", ")): make setup gets them"
 }

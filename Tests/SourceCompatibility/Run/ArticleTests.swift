@@ -5,7 +5,7 @@ import SourceCompatibility6
 import TestSupport
 import Testing
 
-/// The article about moving an app has no code that doesn't compile and run.
+/// Tests that all code in the article about moving an app compiles and runs.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct ArticleTests {
     private static let top = URL(filePath: #filePath).deletingLastPathComponent()
@@ -17,7 +17,7 @@ struct ArticleTests {
             .map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    @Test("Every block of the article's code stands in the file that is compiled")
+    @Test("Every code block of the article is in the compiled file")
     func blocks() throws {
         let folder = "Sources/Clients/LocalAuthentication/LocalAuthentication.docc"
         let compiled = try Self.lines("Tests/SourceCompatibility/Swift6/Article.swift")

@@ -7,10 +7,10 @@ import SourceCompatibility6
 import TestSupport
 import Testing
 
-/// Code for Apple's systems, unmodified, compiled in both language modes and run here.
+/// Runs unmodified code for Apple's systems, compiled in both language modes.
 @Suite(.clientTurn, .timeLimit(.minutes(10)))
 struct SourceCompatibilityTests {
-    @Test("Types, raw values and constants are Apple's")
+    @Test("Types, raw values and constants equal Apple's")
     func values() {
         for finding in SourceCompatibility6.Expressions.values() {
             #expect(finding.isSo, "\(finding.name), Swift 6")
@@ -20,7 +20,7 @@ struct SourceCompatibilityTests {
         }
     }
 
-    @Test("Every way to catch and to tell errors apart works")
+    @Test("Errors can be caught and distinguished in every usual way")
     func errors() {
         let canceled = LAError(.userCancel)
         let ways = ["pattern", "where", "com.apple.LocalAuthentication -2", "if case", "number"]
@@ -37,7 +37,7 @@ struct SourceCompatibilityTests {
         #expect(SourceCompatibility6.Expressions.sentence(CocoaError(.fileNoSuchFile)) == "unknown")
     }
 
-    @Test("A subclass that a test injects takes the place of LAContext")
+    @Test("An injected subclass can replace LAContext")
     func mocks() async throws {
         for finding in try await SourceCompatibility6.Expressions.mocked() {
             #expect(finding.isSo, "\(finding.name), Swift 6")
@@ -68,7 +68,7 @@ struct SourceCompatibilityTests {
         }
     }
 
-    @Test("Dictionaries of every type are read, and access controls checked")
+    @Test("Dictionaries of every type are accepted, and access controls checked")
     func dictionaries() {
         #expect(SourceCompatibility6.KeychainExpressions.queries().count == 7)
         #expect(SourceCompatibility5.KeychainExpressions.queries().count == 7)
@@ -78,7 +78,7 @@ struct SourceCompatibilityTests {
         #expect(findings.allSatisfy { $0 })
     }
 
-    @Test("An item lives through add, read, update and delete")
+    @Test("An item can be added, read, updated and deleted")
     func items() async throws {
         try await ClientDesk.run { _ in
             let expected: [OSStatus] = [0, 0, 0, 0, 0, 0, errSecItemNotFound]

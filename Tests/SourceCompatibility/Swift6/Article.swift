@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// The code of the article “Moving an app from Apple”, as it stands there; a test compares both.
+// The code blocks of the article “Moving an app from Apple”; a test compares both.
 import LocalAuthentication
 
 public enum Article {

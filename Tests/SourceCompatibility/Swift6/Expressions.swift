@@ -1,9 +1,9 @@
 // swift-format-ignore-file
-// The expressions that programs for Apple's systems are made of, as their authors write them.
-// The same file is compiled in Swift 5 mode and in Swift 6 mode.
+// Expressions as authors of programs for Apple's systems write them. This file is compiled in Swift
+// 5 mode and in Swift 6 mode.
 import LocalAuthentication
 
-/// What the snippets found, for the test that runs them.
+/// A result of a snippet, for the test that runs it.
 public struct Finding: Sendable {
     public let name: String
     public let isSo: Bool
@@ -65,7 +65,7 @@ public enum Expressions {
         ]
     }
 
-    /// The sentence for an error, with a switch over codes as most programs have it.
+    /// The sentence for an error, with a typical switch over codes.
     public static func sentence(_ error: Error) -> String {
         guard let error = error as? LAError else { return "unknown" }
         switch error.code {
@@ -84,7 +84,7 @@ public enum Expressions {
         }
     }
 
-    /// The same with implicit members, which is how most switches are written.
+    /// A switch with implicit members, the usual style.
     public static func shortSentence(_ code: LAError.Code) -> String {
         switch code {
         case .biometryNotAvailable: return "not available"
@@ -96,7 +96,7 @@ public enum Expressions {
         }
     }
 
-    /// What a login button shows, for every type.
+    /// The symbol of a login button, for every type.
     public static func symbol(_ context: LAContext) -> String {
         switch context.biometryType {
         case .none: return "lock"
@@ -107,7 +107,7 @@ public enum Expressions {
         }
     }
 
-    /// The same with the older spellings, and with the C names.
+    /// A switch with the older spellings and the C names.
     public static func oldSentence(_ error: NSError) -> String {
         switch Int32(error.code) {
         case kLAErrorUserCancel: return "cancel"
@@ -121,7 +121,7 @@ public enum Expressions {
         }
     }
 
-    /// How errors are caught.
+    /// The usual ways to catch errors.
     public static func caught(_ error: Error) -> [String] {
         var ways: [String] = []
         do { throw error } catch LAError.userCancel { ways.append("pattern") } catch {}
@@ -134,7 +134,7 @@ public enum Expressions {
         return ways
     }
 
-    /// Closures, with the hop to the main queue that programs do.
+    /// Closures with the usual hop to the main queue.
     public static func closure(_ done: @escaping @Sendable (Bool, Error?) -> Void) {
         let context = LAContext()
         var error: NSError?
@@ -155,7 +155,6 @@ public enum Expressions {
         }
     }
 
-    /// Awaiting.
     public static func awaiting() async throws -> Bool {
         let context = LAContext()
         guard context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil) else {
@@ -167,7 +166,7 @@ public enum Expressions {
         )
     }
 
-    /// A context of a test, as people write it.
+    /// A typical mock of a context.
     public class MockContext: LAContext {
         public override var biometryType: LABiometryType { .faceID }
 
@@ -191,7 +190,7 @@ public enum Expressions {
         }
     }
 
-    /// A protocol that LAContext conforms to afterwards, for injection.
+    /// A protocol for injection, with a retroactive conformance of LAContext.
     public static func mocked() async throws -> [Finding] {
         let mock = MockContext()
         var error: NSError?

@@ -2,7 +2,7 @@
 import Foundation
 import Security
 
-/// The keychain as programs write it, with each of the types that they give their dictionaries.
+/// Typical keychain code, with each type of dictionary that programs use.
 public enum KeychainExpressions {
     public static func queries() -> [CFDictionary] {
         let first: [String: Any] = [
@@ -31,7 +31,7 @@ public enum KeychainExpressions {
         ]
     }
 
-    /// Access controls, and the error of one that isn't.
+    /// Access controls, and the error of an invalid access control.
     public static func accessControls() -> [Finding] {
         var error: Unmanaged<CFError>?
         let good = SecAccessControlCreateWithFlags(
@@ -54,7 +54,7 @@ public enum KeychainExpressions {
         ]
     }
 
-    /// Adding, reading in three ways, updating and deleting; the outcome of each.
+    /// Adds an item, reads it in three ways, updates and deletes it; returns each status.
     public static func life(_ account: String) -> [OSStatus] {
         let password = Data("secret".utf8)
         var item: CFTypeRef?
