@@ -1,10 +1,10 @@
 /*
- * Asks who is there, with libdbus-1 and no code of this project.
+ * Authenticates the user with libdbus-1, and with no code of this project.
  *
  *   cc -Wall -Wextra evaluate.c -o evaluate $(pkg-config --cflags --libs dbus-1)
  *   ./evaluate [system | session | ADDRESS] [policy]
  *
- * Exit status: 0 it is you, 1 it is not (or nobody can say), 3 the service can't be reached.
+ * Exit status: 0 authenticated, 1 refused, 3 the service can't be reached.
  */
 #include <dbus/dbus.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static DBusConnection *connect_to(const char *where, DBusError *error)
     return bus;
 }
 
-/* The connection that owns the name now; the bus starts the service if it can. */
+/* Returns the owner of the service's name; the bus starts the service if it can. */
 static char *owner_of_name(DBusConnection *bus, DBusError *error)
 {
     const char *name = SERVICE, *owner;
@@ -37,7 +37,7 @@ static char *owner_of_name(DBusConnection *bus, DBusError *error)
     if (!dbus_bus_start_service_by_name(bus, name, 0, NULL, error)) {
         if (!dbus_error_has_name(error, DBUS_ERROR_SERVICE_UNKNOWN))
             return NULL;
-        dbus_error_free(error); /* it can't be started, but it may run */
+        dbus_error_free(error); /* not activatable, but perhaps running */
     }
     call = dbus_message_new_method_call(DBUS_SERVICE_DBUS, DBUS_PATH_DBUS, DBUS_INTERFACE_DBUS,
                                         "GetNameOwner");
@@ -53,7 +53,7 @@ static char *owner_of_name(DBusConnection *bus, DBusError *error)
     return copy;
 }
 
-/* One entry of an a{sv} whose value is a string or a number. */
+/* Prints an entry of an a{sv} if its value is a string or a number. */
 static void print_entry(DBusMessageIter *entry)
 {
     DBusMessageIter value;
@@ -76,7 +76,7 @@ static void print_entry(DBusMessageIter *entry)
         break;
     }
     default:
-        break; /* the domain state, and whatever a later version adds */
+        break; /* the domain state, and additions of later versions */
     }
 }
 
@@ -92,7 +92,7 @@ static void print_dictionary(DBusMessageIter *iter)
     }
 }
 
-/* Progress. Only the service's own connection is listened to; it is never the verdict. */
+/* Shows progress, which is never the verdict. Ignores events from other senders. */
 static DBusHandlerResult on_message(DBusConnection *bus, DBusMessage *message, void *owner)
 {
     DBusMessageIter iter;
@@ -110,7 +110,7 @@ static DBusHandlerResult on_message(DBusConnection *bus, DBusMessage *message, v
     return DBUS_HANDLER_RESULT_HANDLED;
 }
 
-/* Can it be evaluated? Nobody is asked. */
+/* Checks whether an evaluation is possible. No prompt. */
 static int can_evaluate(DBusConnection *bus, const char *owner, dbus_uint32_t policy,
                         DBusError *error)
 {
@@ -135,7 +135,7 @@ static int can_evaluate(DBusConnection *bus, const char *owner, dbus_uint32_t po
     return understood;
 }
 
-/* Asks. Without a time-out of its own: the option says how long, and the service keeps to it. */
+/* Authenticates. The call has no timeout, because the service has the timeout of the option. */
 static int evaluate(DBusConnection *bus, const char *owner, dbus_uint32_t policy, DBusError *error)
 {
     const char *reason = "show how a C program asks", *key = "timeout";

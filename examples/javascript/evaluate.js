@@ -1,5 +1,5 @@
 #!/usr/bin/env -S gjs -m
-// Asks who is there, and shows the progress.
+// Authenticates the user, and shows the progress.
 //
 // Needs gjs.  ./evaluate.js [system | session | ADDRESS]
 import Gio from 'gi://Gio';
@@ -21,7 +21,7 @@ function connect(where) {
 }
 
 function call(bus, destination, member, parameters) {
-    // The service's deadline (option "timeout") is the one that counts: no time-out of our own.
+    // No timeout here, because the service has its own (option "timeout").
     return new Promise((resolve, reject) => {
         bus.call(destination, PATH, SERVICE, member, parameters, null,
             Gio.DBusCallFlags.NONE, GLib.MAXINT32, null, (_, result) => {
@@ -35,8 +35,8 @@ function call(bus, destination, member, parameters) {
 }
 
 function ownerOf(bus, name) {
-    // The service's own connection. Events are taken from it alone: a signal's sender is set by
-    // the bus, its interface by whoever sends it.
+    // Ignore events from other senders: any program can send a signal with this interface, but the
+    // bus sets the sender.
     const reply = bus.call_sync('org.freedesktop.DBus', '/org/freedesktop/DBus',
         'org.freedesktop.DBus', 'GetNameOwner', new GLib.Variant('(s)', [name]), null,
         Gio.DBusCallFlags.NONE, -1, null);
@@ -58,7 +58,7 @@ async function main(where) {
             printerr(kind, JSON.stringify(detail));
         });
     try {
-        // One call; its reply is the answer. Events are news, never the verdict.
+        // The reply of this call is the answer. Events are progress, never the verdict.
         const reply = await call(bus, owner, 'Evaluate', new GLib.Variant('(usa{sv})', [
             BIOMETRICS_OR_PASSCODE, 'show how a JavaScript program asks',
             {timeout: GLib.Variant.new_uint64(60000)},

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks who is there, and shows the progress.
+"""Authenticates the user, and shows the progress.
 
 Needs python3-dbus-next.  ./evaluate.py [system | session | ADDRESS]
 """
@@ -25,8 +25,8 @@ async def connect(where):
 async def main(where):
     bus = await connect(where)
 
-    # The service's own connection. Events are taken from it alone: a signal's sender is set by
-    # the bus, its interface by whoever sends it.
+    # Ignore events from other senders: any program can send a signal with this interface, but the
+    # bus sets the sender.
     reply = await bus.call(Message(
         destination="org.freedesktop.DBus", path="/org/freedesktop/DBus",
         interface="org.freedesktop.DBus", member="GetNameOwner",
@@ -36,8 +36,8 @@ async def main(where):
         return 3
     owner = reply.body[0]
 
-    # Number the call here, so that its events can be told apart: their detail "call" is the
-    # serial of the Evaluate message.
+    # Choose the serial here to recognise the call's events: their detail "call" is the serial of
+    # the Evaluate message.
     call = Message(
         destination=owner, path=PATH, interface=SERVICE, member="Evaluate",
         signature="usa{sv}",
@@ -54,7 +54,7 @@ async def main(where):
 
     bus.add_message_handler(progress)
 
-    # One call; its reply is the answer. Events are news, never the verdict.
+    # The reply of this call is the answer. Events are progress, never the verdict.
     reply = await bus.call(call)
     if reply.message_type == MessageType.ERROR:
         print(f"Not granted: {reply.body[0]} ({reply.error_name})", file=sys.stderr)

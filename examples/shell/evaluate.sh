@@ -1,5 +1,5 @@
 #!/bin/sh
-# Asks who is there, with nothing but busctl.
+# Authenticates the user with busctl alone.
 #
 #   ./evaluate.sh                    the session bus (a development instance)
 #   BUS=--system ./evaluate.sh       an installation
@@ -12,16 +12,16 @@ manager=/org/localauth/Authentication1
 policy=2 # biometrics or passcode
 
 call() {
-    # A prompt is answered by a person: busctl's own time-out of 25 s is too short for that.
-    # The service's deadline (option "timeout", 120 s when absent) is the one that counts.
+    # A person answers the prompt, so busctl's default timeout of 25 s is too short. The service has
+    # its own timeout (option "timeout", by default 120 s).
     busctl "$bus" --timeout=660 call "$service" "$manager" "$service" "$@"
 }
 
-# Could it be evaluated now? Nobody is asked. The reply is: available, code, message.
+# Checks whether an evaluation is possible. No prompt. The reply is: available, code, message.
 echo "CanEvaluate: $(call CanEvaluate u "$policy")"
 
-# Asks. The options are a dictionary: how many, then name, type and value of each.
-# The exit status is the answer: a refusal is a D-Bus error, which busctl reports and fails with.
+# Authenticates. The options are a dictionary: their number, then name, type and value of each.
+# The exit status is the answer: a refusal is a D-Bus error, and busctl fails on errors.
 if result=$(call Evaluate 'usa{sv}' "$policy" "show how a shell script asks" \
     1 timeout t 60000); then
     echo "It is you: $result"

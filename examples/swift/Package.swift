@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The products of the package above that apps use.
+/// The products that apps use.
 let apple: [Target.Dependency] = [
     .product(name: "LocalAuthentication", package: "localauthentication-linux"),
     .product(name: "Security", package: "localauthentication-linux"),
@@ -20,7 +20,7 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]
         ),
-        // The server's side of the device binding and of the comparison.
+        // The server of the flows “device binding” and “server-side comparison”.
         .executableTarget(
             name: "device-server",
             dependencies: [

@@ -1,12 +1,12 @@
 /*
- * An app: asks who is there, and keeps a secret that is read by that person alone.
+ * An app that authenticates the user, and keeps a secret that only this user can read.
  *
- *   app BUS ask      asks; the exit status is the answer
- *   app BUS keep     keeps what comes on standard input
- *   app BUS show     writes the secret to standard output, after asking
+ *   app BUS ask      authenticates; the exit status is the answer
+ *   app BUS keep     stores the secret from standard input
+ *   app BUS show     authenticates, and writes the secret to standard output
  *
- * BUS is system, session or an address. Secrets are plain here: they lie in the bus's memory for a
- * moment. On the system bus only root can monitor. Sealing them needs a library with HPKE.
+ * BUS is system, session or an address. Secrets are plain here: they pass through the bus's memory.
+ * On the system bus only root can monitor. Sealing secrets needs a library with HPKE.
  *   cc -Wall -Wextra app.c -o app $(pkg-config --cflags --libs libsystemd)
  */
 #define _GNU_SOURCE
@@ -23,10 +23,10 @@
 #define ITEM 3, "class", "s", "genp", "svce", "s", "example-app", "acct", "s", "c"
 #define SECRET_MAX 65536
 
-enum { USER_PRESENCE = 1 }; /* reading needs biometry or the passcode */
+enum { USER_PRESENCE = 1 }; /* reading needs biometry or the password */
 
 static sd_bus_error error = SD_BUS_ERROR_NULL;
-static const char *owner; /* the service's own connection: events count from there alone */
+static const char *owner; /* the service's unique name; ignore events from other senders */
 
 static int connect_to(const char *where, sd_bus **bus)
 {
@@ -57,10 +57,10 @@ static int on_reply(sd_bus_message *m, void *reply, sd_bus_error *ignored)
     return 0;
 }
 
-/* Sends a call and waits for its reply, showing the events that come before. */
+/* Sends a call and waits for its reply; shows the events before it. */
 static int wait_for(sd_bus *bus, sd_bus_message *call, sd_bus_message **reply)
 {
-    /* No time-out of its own: a person answers, and the service's deadline counts. */
+    /* No timeout here, because a person answers. The service has its own timeout. */
     int r = sd_bus_call_async(bus, NULL, call, on_reply, reply, UINT64_MAX);
     sd_bus_message_unref(call);
     while (r >= 0 && !*reply)
@@ -71,7 +71,7 @@ static int wait_for(sd_bus *bus, sd_bus_message *call, sd_bus_message **reply)
     return r;
 }
 
-/* The id of the item; it lives as long as the reply. */
+/* Returns the item's id, which is valid as long as the reply. */
 static const char *find(sd_bus *bus, sd_bus_message **reply)
 {
     const char *key, *id = NULL;
@@ -93,13 +93,13 @@ static const char *find(sd_bus *bus, sd_bus_message **reply)
     return id;
 }
 
-/* Adds the item, or gives the item with this id another secret. */
+/* Adds the item, or replaces the secret of the item with this id. */
 static int store(sd_bus *bus, const char *id, const void *secret, size_t size)
 {
     sd_bus_message *call = NULL, *reply = NULL;
     sd_bus_message_new_method_call(bus, &call, owner, KEYCHAIN_PATH, KEYCHAIN,
                                    id ? "SetSecret" : "Add");
-    sd_bus_message_sensitive(call); /* the library wipes it */
+    sd_bus_message_sensitive(call); /* sd-bus wipes the message */
     if (id)
         sd_bus_message_append(call, "s", id);
     else
@@ -113,7 +113,7 @@ static int store(sd_bus *bus, const char *id, const void *secret, size_t size)
 
 static int keep(sd_bus *bus)
 {
-    static char secret[SECRET_MAX + 1]; /* the service refuses a longer one */
+    static char secret[SECRET_MAX + 1]; /* the service refuses more than SECRET_MAX */
     sd_bus_message *found = NULL;
     size_t size = fread(secret, 1, sizeof secret, stdin);
     int r = store(bus, NULL, secret, size);
@@ -147,7 +147,7 @@ static int show(sd_bus *bus, const char *context)
     return r;
 }
 
-/* A context keeps its success: what is read with it needs no second prompt. */
+/* A context keeps its success, so reading the secret needs no second prompt. */
 static int ask(sd_bus *bus, int shows)
 {
     sd_bus_message *created = NULL, *call = NULL, *reply = NULL;

@@ -1,14 +1,14 @@
 #!/usr/bin/env -S gjs -m
-// An app: asks who is there, and keeps a secret that is read by that person alone.
+// An app that authenticates the user, and keeps a secret that only this user can read.
 //
-//     app.js BUS ask      asks; the exit status is the answer
-//     app.js BUS keep     keeps what comes on standard input
-//     app.js BUS show     writes the secret to standard output, after asking
+//     app.js BUS ask      authenticates; the exit status is the answer
+//     app.js BUS keep     stores the secret from standard input
+//     app.js BUS show     authenticates, and writes the secret to standard output
 //
 // BUS is system, session or an address. Needs gjs.
 //
-// Secrets are plain here: they lie in the bus's memory for a moment. On the system bus only root can
-// monitor. Sealing them needs a library with HPKE.
+// Secrets are plain here: they pass through the bus's memory. On the system bus only root can
+// monitor. Sealing secrets needs a library with HPKE.
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 import System from 'system';
@@ -21,7 +21,7 @@ const ITEM = {
     class: GLib.Variant.new_string('genp'), svce: GLib.Variant.new_string('example-app'),
     acct: GLib.Variant.new_string('javascript'),
 };
-const USER_PRESENCE = 1; // reading needs biometry or the passcode
+const USER_PRESENCE = 1; // reading needs biometry or the password
 
 function connect(where) {
     if (where === 'system')
@@ -33,7 +33,7 @@ function connect(where) {
         Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, null, null);
 }
 
-// A call without a time-out of its own: a person answers, and the service's deadline counts.
+// Calls without a timeout, because a person answers. The service has its own timeout.
 function call(bus, owner, path, name, member, parameters) {
     return new Promise((resolve, reject) => {
         bus.call(owner, path, name, member, parameters, null, Gio.DBusCallFlags.NONE,
@@ -49,7 +49,7 @@ function call(bus, owner, path, name, member, parameters) {
 
 async function keep(bus, owner, path) {
     const input = new Gio.UnixInputStream({fd: 0, close_fd: false});
-    // What a pipe gives at once need not be all.
+    // A read from a pipe may return only a part.
     const parts = [];
     for (let part; (part = input.read_bytes(65536, null).get_data()) && part.length > 0;)
         parts.push(...part);
@@ -70,13 +70,13 @@ async function keep(bus, owner, path) {
 
 async function run(where, verb) {
     const bus = connect(where);
-    // The service's own connection: events count from there alone.
+    // The service's unique name. Events from other senders don't count.
     const owner = await call(bus, 'org.freedesktop.DBus', '/org/freedesktop/DBus',
         'org.freedesktop.DBus', 'GetNameOwner', new GLib.Variant('(s)', [SERVICE]));
     const keychain = '/org/localauth/Keychain1';
     if (verb === 'keep')
         return keep(bus, owner, keychain);
-    // A context keeps its success: what is read with it needs no second prompt.
+    // A context keeps its success, so reading the secret needs no second prompt.
     const context = await call(bus, owner, MANAGER, SERVICE, 'CreateContext',
         new GLib.Variant('(a{sv})', [{}]));
     bus.signal_subscribe(owner, CONTEXT, 'Event', context, null, Gio.DBusSignalFlags.NONE,

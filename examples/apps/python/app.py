@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""An app: asks who is there, and keeps a secret that is read by that person alone.
+"""An app that authenticates the user, and keeps a secret that only this user can read.
 
-    app.py BUS ask      asks; the exit status is the answer
-    app.py BUS keep     keeps what comes on standard input
-    app.py BUS show     writes the secret to standard output, after asking
+    app.py BUS ask      authenticates; the exit status is the answer
+    app.py BUS keep     stores the secret from standard input
+    app.py BUS show     authenticates, and writes the secret to standard output
 
 BUS is system, session or an address. Needs python3-dbus-next and python3-cryptography.
 """
@@ -41,7 +41,7 @@ async def connect(where):
 
 
 async def call(bus, destination, path, interface, member, signature="", *body):
-    # Without a time-out of its own: a person answers, and the service's deadline counts.
+    # Without a timeout, because a person answers. The service has its own timeout.
     reply = await bus.call(Message(destination=destination, path=path, interface=interface,
                                    member=member, signature=signature, body=list(body)))
     if reply.message_type == MessageType.ERROR:
@@ -75,7 +75,7 @@ def raw(key):
 
 
 def seal(secret, recipient, name):
-    """Seals a secret to the service; `name` is the own unique name on the bus."""
+    """Seals a secret to the service; `name` is this process's unique name on the bus."""
     key = X25519PrivateKey.generate()
     shared = key.exchange(X25519PublicKey.from_public_bytes(recipient))
     aes, nonce = cipher(shared, raw(key), recipient)
@@ -83,14 +83,14 @@ def seal(secret, recipient, name):
 
 
 def unseal(value, key, name):
-    """Opens a secret that the service has sealed to `key`."""
+    """Opens a secret that the service sealed to `key`."""
     point, text = value[:32], value[32:]
     aes, nonce = cipher(key.exchange(X25519PublicKey.from_public_bytes(point)), point, raw(key))
     return aes.decrypt(nonce, text, name.encode())
 
 
 def progress(owner, context):
-    """Events are news, never the verdict; they count from the service's own connection alone."""
+    """Shows progress, which is never the verdict. Events from other senders don't count."""
     def show(message):
         if (message.message_type == MessageType.SIGNAL and message.sender == owner
                 and message.path == context and message.member == "Event"):
@@ -119,7 +119,7 @@ async def run(bus, verb):
                        found[0]["id"].value, secret, sealed)
         print("Kept.")
         return
-    # A context keeps its success: what is read with it needs no second prompt.
+    # A context keeps its success, so reading the secret needs no second prompt.
     context = await call(bus, owner, MANAGER, SERVICE, "CreateContext", "a{sv}", {})
     bus.add_message_handler(progress(owner, context))
     result = await call(bus, owner, context, CONTEXT, "Evaluate", "usa{sv}", 2,

@@ -1,9 +1,9 @@
 #!/bin/sh
-# An app: asks who is there, and keeps a secret that is read by that person alone.
+# An app that authenticates the user, and keeps a secret that only this user can read.
 #
-#   app.sh BUS ask      asks; the exit status is the answer
-#   app.sh BUS keep     keeps what comes on standard input
-#   app.sh BUS show     writes the secret to standard output, after asking
+#   app.sh BUS ask      authenticates; the exit status is the answer
+#   app.sh BUS keep     stores the secret from standard input
+#   app.sh BUS show     authenticates, and writes the secret to standard output
 #
 # BUS is system, session or an address. Needs gdbus (libglib2.0-bin) and localauthctl.
 set -eu
@@ -15,7 +15,7 @@ ask() {
     system | session) place=--$bus ;;
     *) place=--address=$bus ;;
     esac
-    # gdbus's own time-out is longer than a person takes; the option is the deadline that counts.
+    # gdbus gets a long timeout, because a person answers. The option is the timeout of the service.
     if answer=$(gdbus call "$place" --timeout 660 --dest org.localauth.Authentication1 \
         --object-path /org/localauth/Authentication1 \
         --method org.localauth.Authentication1.Evaluate \
@@ -23,7 +23,7 @@ ask() {
         echo "It is you: $answer"
         return
     fi
-    # Every error is a no; its name says why.
+    # Every error is a refusal; its name is the cause.
     case $answer in
     *org.localauth.Error.UserCancel*) echo "Canceled." >&2 ;;
     *) echo "Refused: $answer" >&2 ;;
@@ -33,8 +33,8 @@ ask() {
 
 case $2 in
 ask) ask ;;
-# localauthctl takes the secret from a pipe, never from a command line, which every user could read,
-# and seals it.
+# localauthctl reads the secret from a pipe and seals it. Every user can read command lines, so a
+# secret must never be an argument.
 keep)
     localauthctl keychain add --bus "$bus" --service example-app --account shell \
         --flags user-presence --replace --secret-file - >/dev/null

@@ -1,5 +1,5 @@
-/* localauth-prompt.h: the part of a prompt in C that is the same for all of them, on GIO. A program
-   includes it once, defines the functions that are declared first, and calls run_prompt(). */
+/* localauth-prompt.h: the common part of prompts in C, based on GIO. A program includes this file
+   once, defines the functions declared first, and calls run_prompt(). */
 #ifndef LOCALAUTH_PROMPT_H
 #define LOCALAUTH_PROMPT_H
 #include <gio/gio.h>
@@ -12,18 +12,18 @@
 #define KEYCHAIN "org.localauth.Keychain1"
 #define ERROR "org.freedesktop.DBus.Error."
 
-static gboolean begin(GVariant *details); /* shows a prompt; FALSE: refuses it */
+static gboolean begin(GVariant *details); /* shows a prompt; FALSE refuses it */
 static void update(const char *kind, GVariant *detail);
-static void end(const char *outcome); /* takes the prompt down */
+static void end(const char *outcome); /* closes the prompt */
 static void say(const char *text);
 
 static GDBusConnection *bus;
 static GDBusProxy *service;
 static GMainLoop *loop;
-static char *handle; /* of the prompt that is up */
-static char *key;    /* of the verifier, in Base64 */
+static char *handle; /* of the open prompt */
+static char *key;    /* of the verifier, in base64 */
 
-/* Copies a text without what moves the cursor, changes the direction or ends a quotation. */
+/* Copies a text without control characters, changes of direction and quotation marks. */
 static char *plain(const char *text) {
     GString *copy = g_string_new(NULL);
     for (int left = 512; *text && left; text = g_utf8_next_char(text), left--) {
@@ -36,14 +36,14 @@ static char *plain(const char *text) {
     return g_string_free(copy, FALSE);
 }
 
-/* Copies a text of a dictionary, as plain() does; the empty text if there is none. */
+/* Returns a cleaned copy of a text in a dictionary; empty if missing. */
 static char *text(GVariant *details, const char *name) {
     const char *found = "";
     g_variant_lookup(details, name, "&s", &found);
     return plain(found);
 }
 
-/* Names only what the service or the kernel proves, never a process's own name. */
+/* Names the caller by facts from the service or the kernel, never by its own claim. */
 static char *caller(GVariant *details) {
     gboolean isSandboxed = TRUE;
     guint32 pid = 0;
@@ -84,7 +84,7 @@ static void take_key(GVariant *details) {
     key = g_base64_encode(g_variant_get_data(bytes), g_variant_get_size(bytes));
 }
 
-/* The key for items' passwords, in Base64: the service has a new one at each start. */
+/* Returns the key for application passwords in base64. The service renews it at each start. */
 static char *service_key(void) {
     g_autoptr(GVariant) value = NULL;
     g_autoptr(GVariant) answer = g_dbus_connection_call_sync(
@@ -96,7 +96,7 @@ static char *service_key(void) {
     return g_base64_encode(g_variant_get_data(value), g_variant_get_size(value));
 }
 
-/* Seals a password and sends it: an item's to the service, the login's to the verifier. */
+/* Seals and sends a password: an item's to the service, the user's to the verifier. */
 static void submit(const void *secret, gsize size, gboolean isItem) {
     const char *holder = isItem ? g_dbus_connection_get_unique_name(bus) : handle;
     g_autofree char *recipient = isItem ? service_key() : g_strdup(key ? key : "");
@@ -147,7 +147,7 @@ static void called(GDBusConnection *from, const char *sender, const char *path, 
     g_dbus_method_invocation_return_value(call, NULL);
 }
 
-/* Registers with another service than before, if there is one. */
+/* Registers with a new owner of the service's name, if any. */
 static void meet(void) {
     g_autofree char *owner = g_dbus_proxy_get_name_owner(service);
     finish("system");
@@ -186,7 +186,7 @@ static int run_prompt(int words, char **word) {
     g_dbus_connection_register_object(bus, "/org/localauth/Agent1", *node->interfaces, &table, NULL,
                                       NULL, NULL);
     g_signal_connect(service, "notify::g-name-owner", G_CALLBACK(meet), NULL);
-    setvbuf(stdout, NULL, _IONBF, 0); /* shows a line that has no end */
+    setvbuf(stdout, NULL, _IONBF, 0); /* print incomplete lines at once */
     loop = g_main_loop_new(NULL, FALSE);
     g_unix_signal_add(SIGTERM, leave, NULL), g_unix_signal_add(SIGINT, leave, NULL);
     meet();

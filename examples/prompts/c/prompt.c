@@ -1,4 +1,4 @@
-/* A prompt on a terminal; localauth-prompt.h has what is the same in every prompt.
+/* A prompt on a terminal, based on localauth-prompt.h.
 
        cc prompt.c -o prompt $(pkg-config --cflags --libs gio-unix-2.0)
        ./prompt [--bus system|session|ADDRESS]
@@ -13,7 +13,7 @@ static guint keys;
 static gboolean takes, isItem;
 static const char *offer; /* the call that Enter makes when nothing is typed */
 static char *label, *fallback;
-static GVariant *instructions; /* the sensors' own words: nobody vouches for them */
+static GVariant *instructions; /* the sensors' own, unverified instructions */
 
 static const char *const sentences[][2] = {
     {"program", "A program of yours asked for the password."}, {"no-match", "No match."},
@@ -66,8 +66,8 @@ static gboolean begin(GVariant *details) {
     tcgetattr(0, &saved);
     struct termios mode = saved;
     mode.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
-    mode.c_cc[VEOL] = 3;            /* Ctrl-C ends a line, as Enter does */
-    tcsetattr(0, TCSAFLUSH, &mode); /* drops what was typed before */
+    mode.c_cc[VEOL] = 3;            /* Ctrl-C ends a line, like Enter */
+    tcsetattr(0, TCSAFLUSH, &mode); /* drops earlier input */
     keys = g_unix_fd_add(0, G_IO_IN, press, NULL);
     g_autoptr(GString) shown = g_string_new(NULL);
     g_string_printf(shown, "%s wants to: %s", app, reason);
@@ -86,7 +86,7 @@ static void update(const char *kind, GVariant *detail) {
     guint64 delay;
     if (g_str_has_prefix(kind, "passcode-req") || g_str_has_prefix(kind, "application-password")) {
         takes = TRUE, isItem = *kind == 'a', offer = NULL;
-        tcflush(0, TCIFLUSH); /* drops what was typed so far */
+        tcflush(0, TCIFLUSH); /* drops earlier input */
     }
     takes = takes && strcmp(kind, "success");
     if (g_variant_lookup(detail, "delay", "t", &delay)) {

@@ -14,14 +14,14 @@ const SENTENCES = {
     'remote': 'Your administrator asked for the password.', 'success': 'It is you.',
     'passcode-required': 'Type the password.', 'passcode-rejected': 'Wrong password.'};
 const keys = new Gio.UnixInputStream({fd: 0, close_fd: false});
-let owner = null, prompt = null; // the service's unique name, and what is shown
+let owner = null, prompt = null; // the service's unique name; the open prompt
 
-// Removes what moves the cursor, changes the direction of writing or ends a quotation.
+// Removes control characters, changes of direction and quotation marks.
 const plain = text => text.replace(/[\p{C}\p{Zl}\p{Zp}”]/gu, '').slice(0, 512);
 const say = text => print(`\n${text}\n${prompt?.takes ? 'Password:' : ''}`);
 const identity = path => Gio.File.new_for_path(path).query_info('id::file', 0, null)
     .get_attribute_string('id::file');
-// Names only what the service or the kernel proves, never a process's own name.
+// Names the caller by facts from the service or the kernel, never by its own claim.
 function caller(details) {
     const name = plain(details['app-name'] ?? '');
     const app = name ? `The sandboxed app “${name}”` : 'A sandboxed app';
@@ -30,7 +30,7 @@ function caller(details) {
     try {
         const path = GLib.file_read_link(file), own = identity('/proc/self/ns/mnt');
         if (identity(path) === identity(file) && identity(space) === own) return plain(path);
-    } catch {} // the program is gone, or another user's
+    } catch {} // the program has exited, or belongs to another user
     return 'A program that hides what it is';
 }
 
@@ -38,10 +38,10 @@ function stty(words) {
     const [, output] = GLib.spawn_command_line_sync(`stty -F /dev/tty ${words}`);
     return new TextDecoder().decode(output).trim();
 }
-function drop() { // what was typed so far
+function drop() { // earlier input
     stty('-echo -isig -icanon min 0');
     while (keys.is_readable()) keys.read_bytes(4096, null);
-    stty('icanon eol ^C'); // Ctrl-C ends a line, as Enter does
+    stty('icanon eol ^C'); // Ctrl-C ends a line, like Enter
 }
 function call(member, kinds, ...words) {
     const variant = new GLib.Variant(kinds, words);
@@ -65,7 +65,7 @@ const agent = {
         if (handle !== prompt?.handle || kind === 'success') return; // End follows
         let text = SENTENCES[detail.cause] ?? SENTENCES[kind] ?? plain(detail.hint ?? '');
         if (kind.endsWith('password-required') || kind === 'passcode-required') {
-            prompt.takes = kind === 'passcode-required'; // it asks for no item's password
+            prompt.takes = kind === 'passcode-required'; // application passwords are unsupported
             prompt.key = detail['passcode-key'] ?? prompt.key;
             drop();
         }
@@ -104,7 +104,7 @@ function submit(secret) {
     if (!child.get_successful()) return say('The password could not be sealed.');
     call('SubmitPasscode', '(say)', prompt.handle, sealed.toArray());
 }
-function meet(name) { // another service than before, or none
+function meet(name) { // a new owner of the service's name, or none
     agent.End(prompt?.handle, 'system');
     owner = name;
     if (owner) call('RegisterAgent', '(oa{sv})', PATH, {});

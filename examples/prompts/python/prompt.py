@@ -17,11 +17,11 @@ SENTENCES = {"program": "A program of yours asked for the password.", "success":
              "confirmation-required": "Press Enter to confirm.", "sensor-ready": "Sensor ready."}
 
 def plain(text, limit=512):
-    """Removes what moves the cursor, changes the direction of writing or ends a quotation."""
+    """Removes control characters, changes of direction and quotation marks."""
     return "".join(c for c in text if c.isprintable() and c != "”")[:limit]
 
 def caller(details):
-    """Names only what the service or the kernel proves, never a process's own name."""
+    """Names the caller by facts from the service or the kernel, never by its own claim."""
     if details["sandboxed"]:
         name = plain(details.get("app-name", ""), 128)
         return f"The sandboxed app “{name}”" if name else "A sandboxed app"

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The Swift package of localauth-dev.
+/// The path of localauth-dev's Swift package.
 let localauth = Context.environment["LOCALAUTH_SWIFT"] ?? "/usr/share/localauth/swift"
 
 let package = Package(

@@ -1,6 +1,6 @@
-/* localauth-sensor.h: the part of a sensor in C that is the same for all of them, on sd-bus.
-   Whoever includes it, once, says what the sensor is (`self`) and defines what is declared first.
-   org.localauth.Sensor1(5) says what each does. */
+/* localauth-sensor.h: the common part of sensors in C, based on sd-bus. A program includes this
+   file once, describes the sensor in `self`, and defines the functions declared first.
+   org.localauth.Sensor1(5) documents the functions. */
 #ifndef LOCALAUTH_SENSOR_H
 #define LOCALAUTH_SENSOR_H
 #include <signal.h>
@@ -22,15 +22,15 @@
         if (result < 0)                                                                            \
             return result;                                                                         \
     } while (0)
-/* What the sensor does. verify and enroll begin an operation, and end() ends it; the others answer
-   at once. */
+/* The sensor's own functions. verify and enroll begin an operation, and end() ends it. The other
+   functions answer at once. */
 HANDLE(verify);
 HANDLE(enroll);
 HANDLE(list);
 HANDLE(rename_template);
 HANDLE(drop); /* RemoveTemplate, RemoveAllTemplates */
 static int line(sd_event_source *s, int fd, uint32_t events,
-                void *data); /* the hardware: standard input can be read */
+                void *data); /* the hardware: standard input is readable */
 
 struct operation {
     uint64_t number;
@@ -42,11 +42,11 @@ struct sensor {
     uint32_t type, room;
     int32_t stages;
     int present;
-    /* By language (en, de, zh_CN), ended by an empty pair: what a person is asked to do, in at most
-       80 characters without a full stop. None: what the type says. */
+    /* Instructions for the user by language (en, de, zh_CN), each at most 80 characters without a
+       full stop. An empty pair ends the list. An empty list means the default of the type. */
     const char *instructions[8][2];
 };
-static struct sensor self; /* what the sensor is; its name is NAME */
+static struct sensor self; /* the sensor's properties; its name is NAME */
 
 static struct {
     sd_bus_message *call;
@@ -55,13 +55,13 @@ static struct {
     int looks;
     const char *label;
 } now;
-static struct operation early[16]; /* a Cancel may come before its operation */
+static struct operation early[16]; /* cancellations that arrived before their operation */
 static unsigned earlier;
 static sd_bus *bus;
 static sd_event *loop;
 
 static int owns(const char *name,
-                const char *owner) { /* asked each time: the signal of a change can get lost */
+                const char *owner) { /* asks the bus each time, because signals can be lost */
     sd_bus_message *m = NULL;
     const char *is = "";
     if (sd_bus_call_method(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus",
@@ -72,13 +72,13 @@ static int owns(const char *name,
     return so;
 }
 
-/* What the sensor keeps, in a file of $STATE_DIRECTORY; without that variable in memory alone. */
+/* The file with the templates, in $STATE_DIRECTORY. Without the variable nothing is stored. */
 static int file_of(char *path, size_t size, const char *suffix) {
     const char *folder = getenv("STATE_DIRECTORY");
     return folder && (size_t)snprintf(path, size, "%s/templates%s", folder, suffix) < size;
 }
 
-static int recall(void *kept, size_t size) { /* -1: there is a file, and it isn't this */
+static int recall(void *kept, size_t size) { /* -1: the file exists and is invalid */
     char path[4096];
     FILE *file = file_of(path, sizeof path, "") ? fopen(path, "rb") : NULL;
     if (!file)
@@ -88,7 +88,7 @@ static int recall(void *kept, size_t size) { /* -1: there is a file, and it isn'
     return whole ? 0 : -1;
 }
 
-static int keep(const void *kept, size_t size) { /* a crash leaves the old file or the new one */
+static int keep(const void *kept, size_t size) { /* atomic, even in a crash */
     char path[4096], fresh[4096];
     if (!file_of(path, sizeof path, ""))
         return 0;
@@ -171,7 +171,7 @@ HANDLE(counted) {
 }
 
 static int miss(sd_event_source *s, uint64_t usec,
-                void *call) { /* told until it is counted; nothing is looked at meanwhile */
+                void *call) { /* repeats NoMatch until the service has counted the miss */
     return call != now.call
                ? 0
                : sd_bus_call_method_async(bus, NULL, now.of.caller,
@@ -226,7 +226,7 @@ static const sd_bus_vtable table[] = {
     SD_BUS_SIGNAL("TemplatesChanged", "u", 0),
     SD_BUS_VTABLE_END};
 
-HANDLE(left) { /* some program did */
+HANDLE(left) { /* a program has left the bus */
     const char *name = "";
     if (sd_bus_message_read(m, "s", &name) >= 0 && now.call && !strcmp(name, now.of.caller))
         end(SENSOR ".Error.Canceled", NULL);
@@ -247,13 +247,13 @@ static int run(const char *where) {
     TRY(sd_bus_set_address(bus, where));
     TRY(sd_bus_set_bus_client(bus, 1));
     TRY(sd_bus_negotiate_fds(bus, 0));
-    TRY(sd_bus_set_method_call_timeout(bus, 5000000)); /* of NoMatch */
+    TRY(sd_bus_set_method_call_timeout(bus, 5000000)); /* for NoMatch */
     TRY(sd_bus_start(bus));
     TRY(sd_bus_attach_event(bus, loop, 0));
     TRY(sd_bus_add_object_vtable(bus, NULL, PATH, SENSOR, table, &self));
     TRY(sd_bus_match_signal(bus, NULL, "org.freedesktop.DBus", NULL, "org.freedesktop.DBus",
                             "NameOwnerChanged", left, NULL));
-    sd_event_add_io(loop, NULL, 0, EPOLLIN, line, NULL); /* not where there is nothing to be read */
+    sd_event_add_io(loop, NULL, 0, EPOLLIN, line, NULL); /* fails for /dev/null, which is fine */
     TRY(sd_bus_request_name(bus, SENSOR "." NAME, 0));
     return sd_event_loop(loop);
 }

@@ -1,13 +1,13 @@
-//! An app: asks who is there, and keeps a secret that is read by that person alone.
+//! An app that authenticates the user, and keeps a secret that only this user can read.
 //!
-//!     app BUS ask      asks; the exit status is the answer
-//!     app BUS keep     keeps what comes on standard input
-//!     app BUS show     writes the secret to standard output, after asking
+//!     app BUS ask      authenticates; the exit status is the answer
+//!     app BUS keep     stores the secret from standard input
+//!     app BUS show     authenticates, and writes the secret to standard output
 //!
-//! BUS is system, session or an address. The crate is Debian's librust-dbus-dev, or crates.io's.
+//! BUS is system, session or an address. Needs the crate dbus (librust-dbus-dev or crates.io).
 //!
-//! Secrets are plain here: they lie in the bus's memory for a moment. On the system bus only root can
-//! monitor. Sealing them needs a crate with HPKE.
+//! Secrets are plain here: they pass through the bus's memory. On the system bus only root can
+//! monitor. Sealing secrets needs a crate with HPKE.
 
 use dbus::arg::{prop_cast, PropMap, RefArg, Variant};
 use dbus::channel::{BusType, Channel};
@@ -21,8 +21,8 @@ const MANAGER: &str = "/org/localauth/Authentication1";
 const CONTEXT: &str = "org.localauth.Context1";
 const KEYCHAIN: &str = "org.localauth.Keychain1";
 const KEYCHAIN_PATH: &str = "/org/localauth/Keychain1";
-const MOST_BYTES: usize = 65_536; // of a secret
-const USER_PRESENCE: u64 = 1; // reading needs biometry or the passcode
+const MOST_BYTES: usize = 65_536; // limit of a secret
+const USER_PRESENCE: u64 = 1; // reading needs biometry or the password
 
 type Answer<T> = Result<T, Error>;
 
@@ -60,7 +60,7 @@ fn item() -> PropMap {
 
 struct Service {
     bus: Channel,
-    owner: String, // the service's own connection: events count from there alone
+    owner: String, // the service's unique name; events from other senders don't count
 }
 
 impl Service {
@@ -77,7 +77,7 @@ impl Service {
         Ok(service)
     }
 
-    /// A call and its reply, with the events that come before.
+    /// Makes a call and returns its reply; shows the events before it.
     fn call(
         &self,
         path: &str,
@@ -91,7 +91,7 @@ impl Service {
             .bus
             .send(fill(call))
             .map_err(|_| failed("The bus is gone."))?;
-        // Without a time-out of its own: a person answers, and the service's deadline counts.
+        // Without a timeout, because a person answers. The service has its own timeout.
         loop {
             match self.bus.blocking_pop_message(Duration::from_secs(3600))? {
                 Some(mut message) if message.get_reply_serial() == Some(serial) => {
@@ -103,7 +103,7 @@ impl Service {
         }
     }
 
-    /// Events are news, never the verdict.
+    /// Shows progress, which is never the verdict.
     fn tell(&self, message: &Message) {
         let is_ours = message.sender().as_deref() == Some(self.owner.as_str());
         if message.msg_type() != MessageType::Signal || !is_ours {
@@ -117,7 +117,7 @@ impl Service {
         }
     }
 
-    /// The id of the item.
+    /// Finds the item's id.
     fn search(&self) -> Answer<String> {
         let reply = self.call(KEYCHAIN_PATH, KEYCHAIN, "Search", |call| {
             call.append2(item(), PropMap::new())
@@ -165,7 +165,7 @@ impl Service {
             .map_err(|why| failed(&why.to_string()))
     }
 
-    /// A context keeps its success: what is read with it needs no second prompt.
+    /// Authenticates with a context, so that reading the secret needs no second prompt.
     fn ask(&self, shows: bool) -> Answer<()> {
         let created = self.call(MANAGER, SERVICE, "CreateContext", |call| {
             call.append1(PropMap::new())

@@ -1,8 +1,8 @@
-// An item that is locked with a password of the app as well: without it nobody reads it, whatever
-// the sensor says.
+// An item with an application password: no program can read the item without it, even after a
+// match.
 //
 //   application-password store PASSWORD SECRET
-//   application-password read [PASSWORD]        without one, the prompt asks for it
+//   application-password read [PASSWORD]        without PASSWORD the prompt asks for it
 //   application-password delete
 import Foundation
 import LocalAuthentication

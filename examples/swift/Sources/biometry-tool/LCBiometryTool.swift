@@ -1,15 +1,15 @@
 import Foundation
 import LocalAuthentication
 
-/// What is remembered for one user.
+/// The stored state of a user.
 struct LCBiometryModel: Codable {
     var isAllowBiometry: Bool
     var biometryData: Data?
 }
 
-/// Biometry for an app with several users: who allowed it, and with which enrolment.
+/// Biometry for an app with several users: stores who allowed it, and the enrolment at that time.
 ///
-/// Callbacks come on the main queue.
+/// Callbacks run on the main queue.
 final class LCBiometryTool: Sendable {
     typealias Success = @MainActor @Sendable () -> Void
     typealias Failure = @MainActor @Sendable (_ description: String, _ code: Int) -> Void
@@ -23,14 +23,14 @@ final class LCBiometryTool: Sendable {
 
     // MARK: What there is
 
-    /// The type of the sensor; none when it can't be used now.
+    /// Returns the sensor's type; none if unusable.
     func getBiometryType() -> LABiometryType {
         let context = LAContext()
         guard context.canEvaluatePolicy(Self.biometry, error: nil) else { return .none }
         return context.biometryType
     }
 
-    /// Nil when biometry can be used now, else why not.
+    /// Returns the reason why biometry can't be used; nil if usable.
     func canUseBiometry() -> Error? {
         var error: NSError?
         return LAContext().canEvaluatePolicy(Self.biometry, error: &error) ? nil : error
@@ -38,17 +38,17 @@ final class LCBiometryTool: Sendable {
 
     // MARK: Asking
 
-    /// Asks for biometry; nothing is remembered.
+    /// Asks for biometry; stores nothing.
     func openBiometry(success: @escaping Success, fail: @escaping Failure) {
         ask(Self.biometry, success: { _ in success() }, fail: fail)
     }
 
-    /// Asks for biometry or the passcode; nothing is remembered.
+    /// Asks for biometry or the password; stores nothing.
     func openBiometryAndPassword(success: @escaping Success, fail: @escaping Failure) {
         ask(.deviceOwnerAuthentication, success: { _ in success() }, fail: fail)
     }
 
-    /// Asks, and remembers that this user allows biometry, with the enrolment of now.
+    /// Asks for biometry, and stores the user's permission with the current enrolment.
     func openBiometry(userId: String, success: @escaping Success, fail: @escaping Failure) {
         ask(
             Self.biometry,
@@ -60,7 +60,7 @@ final class LCBiometryTool: Sendable {
         )
     }
 
-    /// Asks, and remembers that this user allows it no more.
+    /// Asks for biometry, and stores that the user withdrew the permission.
     func closeBiometry(userId: String, success: @escaping Success, fail: @escaping Failure) {
         ask(
             Self.biometry,
@@ -72,7 +72,7 @@ final class LCBiometryTool: Sendable {
         )
     }
 
-    /// What is remembered for this user.
+    /// Returns the stored state of a user.
     func getBiometryInfo(userId: String) -> LCBiometryModel? {
         guard let data = UserDefaults.standard.data(forKey: key(userId)) else { return nil }
         return try? JSONDecoder().decode(LCBiometryModel.self, from: data)
@@ -105,7 +105,7 @@ final class LCBiometryTool: Sendable {
 
     private func key(_ userId: String) -> String { "\(Self.bundle)_\(userId)" }
 
-    /// What people read about an error.
+    /// Returns the message for an error code.
     static func text(for code: Int) -> String {
         switch code {
         case LAError.authenticationFailed.rawValue: "授权失败"

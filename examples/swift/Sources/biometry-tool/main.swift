@@ -1,4 +1,4 @@
-// A class that many apps have in some form: biometry for several users, with callbacks.
+// A typical class for biometry in apps with several users, with callbacks.
 //
 //   biometry-tool type | can-use | open [USER] | open-with-password | close USER | info USER
 import Foundation

@@ -1,8 +1,8 @@
-// Notices a changed enrolment with the keychain alone: an item that is guarded by the enrolment of
-// now is gone after any change.
+// Detects a changed enrolment with the keychain alone: any change deletes an item of the current
+// enrolment.
 //
-//   current-set on                        stores the item; nobody is asked
-//   current-set verify [--password WORD]  asks, and reads the item
+//   current-set on                        stores the item; no prompt
+//   current-set verify [--password WORD]  authenticates, and reads the item
 //   current-set off
 import Foundation
 import LocalAuthentication

@@ -1,14 +1,14 @@
 import Foundation
 import LocalAuthentication
 
-/// What a bound device logs in with; the server knows it from the binding.
+/// The login data of a bound device, which the server stores at the binding.
 struct DeviceCredentials: Codable {
     var account: String
     var password: String
-    /// Names this device to the server.
+    /// Identifies the device to the server.
     var token: String
 
-    /// New ones: both are long and random.
+    /// Generates credentials with long random values.
     static func make() -> DeviceCredentials {
         func random() -> String {
             (0..<2).map { _ in UUID().uuidString }.joined()
@@ -40,7 +40,7 @@ struct DeviceCredentials: Codable {
         return SecItemAdd(item as CFDictionary, nil)
     }
 
-    /// The credentials; nobody is asked again when the context has been evaluated.
+    /// Reads the credentials; an evaluated context needs no second prompt.
     static func read(for user: String, _ context: LAContext) -> DeviceCredentials? {
         var wanted = query(user)
         wanted[kSecReturnData as String] = true
@@ -58,7 +58,7 @@ struct DeviceCredentials: Codable {
 
     // MARK: For the server
 
-    /// Encrypted so that only the server can read it.
+    /// Encrypts the credentials for the server.
     func sealed(for publicKey: String) -> String? {
         let attributes: [String: Any] = [
             kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,

@@ -3,14 +3,14 @@ import FoundationNetworking
 
 /// The server, over HTTP with JSON.
 struct Server {
-    /// What the server refused with.
+    /// A refusal with an HTTP status.
     struct Refused: Error {
         let status: Int
     }
 
     let base: URL
 
-    /// Posts a question, and returns the texts of the reply.
+    /// Posts a request, and returns the texts of the reply.
     func ask(_ path: String, _ question: [String: String]) async throws -> [String: String] {
         var request = URLRequest(url: base.appending(path: path))
         request.httpMethod = "POST"
@@ -19,7 +19,7 @@ struct Server {
         return try await send(request)
     }
 
-    /// Gets the texts of a reply.
+    /// Returns the texts of a reply to GET.
     func get(_ path: String) async throws -> [String: String] {
         try await send(URLRequest(url: base.appending(path: path)))
     }
@@ -31,7 +31,7 @@ struct Server {
         return try JSONDecoder().decode([String: String].self, from: data)
     }
 
-    /// A session for a password.
+    /// Logs in by password, and returns a session.
     func logIn(_ user: String, _ password: String) async throws -> String {
         try await ask("login", ["user": user, "password": password])["session"] ?? ""
     }

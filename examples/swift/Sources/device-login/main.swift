@@ -1,16 +1,16 @@
-// Device binding: a device that the user bound while logged in logs in by itself, after biometry.
+// Device binding: a logged-in user binds a device, which later logs in by biometry alone.
 //
-//   device-login URL enable USER PASSWORD   logs in, asks, makes credentials, binds them
-//   device-login URL button                 says whether the login page has the button
-//   device-login URL login                  asks, and logs the last user in
-//   device-login URL unbind USER PASSWORD   logs in, and forgets the device on both sides
+//   device-login URL enable USER PASSWORD   logs in, authenticates, and binds new credentials
+//   device-login URL button                 prints whether the login page has the button
+//   device-login URL login                  authenticates, and logs the last user in
+//   device-login URL unbind USER PASSWORD   logs in, and deletes the device on both sides
 import Foundation
 import LocalAuthentication
 
 let defaults = UserDefaults.standard
 let biometry = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
-/// Something that the user reads.
+/// A message for the user.
 struct Told: Error {
     let text: String
 }

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// Why a request is refused.
+/// The reason for refusing a request.
 enum Refusal: Error {
     case wrongCredentials
     case notLoggedIn
@@ -9,10 +9,10 @@ enum Refusal: Error {
     case malformed
 }
 
-/// Who may log in, with what, and from which device.
+/// Users, their passwords and their devices.
 actor Accounts {
     private let database: Database
-    /// Sessions end with the server.
+    /// Sessions, which end with the server.
     private var sessions: [String: String] = [:]
     private let key = P256.KeyAgreement.PrivateKey()
 
@@ -30,7 +30,7 @@ actor Accounts {
         )
     }
 
-    /// What devices encrypt for, an X9.63 point.
+    /// The public key for devices' requests, an X9.63 point.
     var publicKey: Data { key.publicKey.x963Representation }
 
     func register(user: String, password: String) throws {
@@ -38,7 +38,7 @@ actor Accounts {
         try database.run("INSERT OR IGNORE INTO users VALUES (?, ?, ?)", user, salt, hash)
     }
 
-    /// A session for a password.
+    /// Logs in by password, and returns a session.
     func logIn(user: String, password: String) throws -> String {
         let rows = try database.run("SELECT salt, hash FROM users WHERE name = ?", user)
         guard let row = rows.first, Self.matches(password, row) else {
@@ -49,7 +49,7 @@ actor Accounts {
 
     // MARK: Devices
 
-    /// Binds a device to the user of a session.
+    /// Binds a device to a session's user.
     func bind(session: String, sealed: Data) throws {
         let user = try user(of: session)
         let device = try JSONDecoder().decode(Device.self, from: try opened(sealed))
@@ -65,7 +65,7 @@ actor Accounts {
         )
     }
 
-    /// A session for what a device kept.
+    /// Logs in by a device's credentials, and returns a session.
     func logIn(sealedDevice: Data) throws -> String {
         let device = try JSONDecoder().decode(Device.self, from: try opened(sealedDevice))
         let rows = try database.run(
@@ -89,13 +89,13 @@ actor Accounts {
 
     // MARK: Comparison of the enrolment
 
-    /// Remembers which enrolment the user trusts.
+    /// Stores the enrolment that the user trusts.
     func enable(session: String, state: String, device: String) throws {
         let user = try user(of: session)
         try database.run("INSERT OR REPLACE INTO states VALUES (?, ?, ?)", user, state, device)
     }
 
-    /// A session, if the enrolment is still the same.
+    /// Returns a session if the enrolment is unchanged.
     func logIn(user: String, state: String, device: String) throws -> String {
         let rows = try database.run("SELECT state, device FROM states WHERE user = ?", user)
         guard let row = rows.first, row[1] == device else { throw Refusal.wrongCredentials }
@@ -130,7 +130,7 @@ actor Accounts {
         SymmetricKey(size: .bits256).withUnsafeBytes { Data($0).base64EncodedString() }
     }
 
-    /// A salted hash, which is enough for passwords that are long and random.
+    /// Returns a salted hash, which is enough for long random passwords.
     ///
     /// Passwords that people choose need scrypt or Argon2.
     private static func hashed(_ password: String, salt: String = random()) -> (String, String) {
@@ -152,7 +152,7 @@ actor Accounts {
             )
     }
 
-    /// What `SecKeyCreateEncryptedData` of the device encrypted for this server.
+    /// Decrypts data that a device encrypted by `SecKeyCreateEncryptedData`.
     private func opened(_ sealed: Data) throws -> Data {
         guard sealed.count > 81 else { throw Refusal.malformed }
         let point = sealed.prefix(65)

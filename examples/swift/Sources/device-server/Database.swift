@@ -1,12 +1,11 @@
 import CSQLiteSystem
 import Foundation
 
-/// A statement failed.
 struct DatabaseError: Error {
     let message: String
 }
 
-/// SQLite, as far as this server needs it: text in, text out, every value bound.
+/// A minimal SQLite wrapper: texts in, texts out, every value bound.
 final class Database {
     private let handle: OpaquePointer
 
@@ -29,7 +28,7 @@ final class Database {
             throw DatabaseError(message: String(cString: sqlite3_errmsg(handle)))
         }
         defer { sqlite3_finalize(prepared) }
-        // SQLite copies each text: it is gone when the call returns.
+        // SAFETY: SQLITE_TRANSIENT makes SQLite copy each text, which ends with the call.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         for (index, value) in values.enumerated() {
             sqlite3_bind_text(prepared, Int32(index + 1), value, -1, copied)

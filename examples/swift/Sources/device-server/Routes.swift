@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// What the clients send; what is absent is empty.
+/// A request; missing values count as empty.
 struct Question: Decodable, Sendable {
     var user: String?
     var password: String?
@@ -24,13 +24,12 @@ struct Question: Decodable, Sendable {
     }
 }
 
-/// What the clients get.
 struct Reply: ResponseEncodable, Sendable {
     var session: String?
     var key: String?
 }
 
-/// Answers with a reply, or with the status that says why there is none.
+/// Answers with a reply, or with the HTTP status of an error.
 func answer(
     _ request: Request,
     _ context: some RequestContext,

@@ -1,10 +1,10 @@
-// The server of the flows "device binding" and "server-side comparison": accounts, devices and
-// enrolment states, in a database.
+// The server of the flows “device binding” and “server-side comparison”, with accounts, devices and
+// enrolment states in a database.
 //
 //   device-server --database FILE [--port PORT]
 //
-// In production it stands behind TLS. What a device sends when it is bound is encrypted for this
-// server besides, so that nothing in between, no log and no proxy, ever sees a device's password.
+// In production the server needs TLS. Devices also encrypt their credentials for this server, so
+// that no log and no proxy sees a device's password.
 import Foundation
 import Hummingbird
 
@@ -17,7 +17,7 @@ guard let file = options["--database"], let port = Int(options["--port"] ?? "0")
 }
 
 let accounts = try Accounts(Database(file))
-// One account to try it with.
+// An account for trying the server.
 try await accounts.register(user: "jo", password: "correct horse")
 let router = Router()
 addRoutes(to: router, accounts)

@@ -1,5 +1,5 @@
-// Login with biometry where the server decides: it compares the enrolment with the one that the
-// user trusted.
+// Login with biometry, decided by the server: it compares the enrolment with the user's trusted
+// enrolment.
 //
 //   server-compare URL enable USER PASSWORD
 //   server-compare URL login USER
@@ -7,7 +7,7 @@
 import Foundation
 import LocalAuthentication
 
-/// Asks, and returns what stands for the enrolment.
+/// Authenticates, and returns a digest of the enrolment.
 @MainActor func enrolment(_ reason: String) async throws -> String {
     let context = LAContext()
     try await context.evaluatePolicy(
@@ -20,7 +20,7 @@ import LocalAuthentication
     return state.base64EncodedString()
 }
 
-/// A name for this installation, made once.
+/// Returns a permanent name for this installation.
 @MainActor func device() -> String {
     if let known = UserDefaults.standard.string(forKey: "device") { return known }
     let new = UUID().uuidString

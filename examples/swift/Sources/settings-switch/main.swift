@@ -1,8 +1,8 @@
-// The switch "log in with biometry" of an app's settings, which notices a changed enrolment.
+// The switch “log in with biometry” in an app's settings, which detects a changed enrolment.
 //
-//   settings-switch on                        asks, and remembers the enrolment
-//   settings-switch verify [--password WORD]  asks; after a change the app's password is needed
-//   settings-switch off                       forgets
+//   settings-switch on                        authenticates, and stores the enrolment
+//   settings-switch verify [--password WORD]  authenticates; after a change also by password
+//   settings-switch off                       deletes the stored enrolment
 import Foundation
 import LocalAuthentication
 

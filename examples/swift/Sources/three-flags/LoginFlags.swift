@@ -1,27 +1,25 @@
 import Foundation
 
-/// The three flags that say whether an app asks for biometry, for the password, or for nothing.
+/// Three flags that determine whether an app asks for biometry, for the password or not at all.
 struct LoginFlags {
-    /// Whether the user was logged in when the app last knew; kept.
+    /// Whether the user was logged in last time; stored.
     var loginState: Bool? {
         get { defaults.object(forKey: "loginState") as? Bool }
         nonmutating set { defaults.set(newValue, forKey: "loginState") }
     }
-    /// Whether the user chose to log in with biometry; kept.
+    /// Whether the user chose to log in with biometry; stored.
     var startAutoLoginState: Bool? {
         get { defaults.object(forKey: "startAutoLoginState") as? Bool }
         nonmutating set { defaults.set(newValue, forKey: "startAutoLoginState") }
     }
-    /// Whether the user has logged in since the app was started.
+    /// Whether the user has logged in since the app's start.
     var isAppCurrentLoginState = false
 
     private let defaults = UserDefaults.standard
 
-    /// What the app does when it is started.
+    /// The first step after the app's start.
     enum Start {
-        /// Asks for biometry.
         case biometry
-        /// Asks for the password.
         case loginPage
     }
 
@@ -30,14 +28,13 @@ struct LoginFlags {
             ? .biometry : .loginPage
     }
 
-    /// The flags in one line.
     var line: String {
         let words = [loginState, startAutoLoginState, isAppCurrentLoginState]
             .map { $0.map { $0 ? "YES" : "NO" } ?? "nil" }
         return words.joined(separator: ", ")
     }
 
-    /// Everything is as after the installation.
+    /// Resets the stored flags.
     func forget() {
         defaults.removeObject(forKey: "loginState")
         defaults.removeObject(forKey: "startAutoLoginState")

@@ -1,11 +1,11 @@
-// The login of an app as a state machine of three flags: logged in before, biometry wanted, logged
-// in since the start. A process is one start of the app.
+// An app's login as a state machine with three flags: logged in before, biometry wanted, logged in
+// since the start. Each process is one start of the app.
 //
 //   three-flags show                 the flags of a fresh start
-//   three-flags login                the password was right; then biometry is offered
-//   three-flags login --decline      the same, and the user doesn't want it
+//   three-flags login                a login by password, with an offer of biometry
+//   three-flags login --decline      a login by password; the user declines biometry
 //   three-flags start                a later start: biometry, or the login page
-//   three-flags forget
+//   three-flags forget               resets the flags
 import Foundation
 import LocalAuthentication
 

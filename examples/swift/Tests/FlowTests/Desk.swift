@@ -3,20 +3,20 @@ import Foundation
 import LocalAuthBus
 import TestSupport
 
-/// A desk and the examples; they find its bus by the environment, as apps find their session's.
+/// A desk for the examples, which find its bus by their environment like an app in a session.
 @BusActor final class ExampleDesk {
     private let desk: Desk
 
     private init(_ desk: Desk) { self.desk = desk }
 
-    /// Where the programs of the package above are; `LOCALAUTH_PROGRAMS` names another folder.
+    /// The folder with the service's programs; `LOCALAUTH_PROGRAMS` overrides it.
     private nonisolated static var programs: String {
         ProcessInfo.processInfo.environment["LOCALAUTH_PROGRAMS"]
             ?? URL(filePath: #filePath).appending(path: "../../../../../.build/debug").standardized
             .path
     }
 
-    /// Gives a test a desk of its own, and takes it down whatever happens.
+    /// Runs a test with its own desk, and always tears the desk down.
     nonisolated static func run(_ body: @Sendable (ExampleDesk) async throws -> Void) async throws {
         try await PrivateBus.run { bus in
             let desk = try Desk(on: bus, programs: programs)
@@ -25,18 +25,17 @@ import TestSupport
         }
     }
 
-    /// For whatever the examples keep.
+    /// The folder for the examples' files.
     nonisolated var folder: String { desk.bus.folder }
 
-    /// Answers the prompts.
     var person: ScriptedAgent { desk.agent }
 
-    /// What the sensor sees next.
+    /// Queues the outcomes of the sensor's next attempts.
     func queue(_ outcomes: String...) async throws {
         try await desk.sensor.queue(outcomes: outcomes)
     }
 
-    /// One more finger.
+    /// Enrols another finger.
     func enroll(_ label: String) async throws {
         _ = try await desk.sensor.addTemplate(uid: getuid(), label: label)
     }
@@ -51,14 +50,14 @@ import TestSupport
     }
     private var servers: [ChildProcess] = []
 
-    /// Starts an example that stays, and returns the line that it says first.
+    /// Starts an example that keeps running, and returns its first line of output.
     func serve(_ name: String, _ words: String...) throws -> String {
         let server = try ChildProcess([name] + words, environment: environment, hasStream: true)
         servers.append(server)
         return try server.line() ?? ""
     }
 
-    /// Runs an example to its end: what it said, and its status.
+    /// Runs an example to its end, and returns its output and its status.
     func run(_ name: String, _ words: String...) async throws -> (said: String, status: Int32) {
         let example = try desk.bus.run([name] + words, environment: environment)
         let status = try await example.exitStatus(within: .seconds(60))

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each flow from beginning to end, with a finger that is enrolled in the middle.
+/// Plays each flow from start to end, with a change of the enrolment in the middle.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct FlowTests {
-    @Test("The settings switch trusts one enrolment, and another one after the app's password")
+    @Test("The settings switch detects a new enrolment, and trusts it after the app's password")
     func settingsSwitch() async throws {
         try await ExampleDesk.run { desk in
             await desk.person.will(.cancel)
@@ -38,7 +38,7 @@ struct FlowTests {
         }
     }
 
-    @Test("The biometry tool keeps who allowed biometry, and asks before it forgets")
+    @Test("The biometry tool stores users' permissions, and prompts before it deletes them")
     func biometryTool() async throws {
         try await ExampleDesk.run { desk in
             #expect(try await desk.run("biometry-tool", "type").said == "touchID\n")
@@ -79,7 +79,7 @@ struct FlowTests {
         }
     }
 
-    @Test("The three flags go through their table")
+    @Test("The three flags follow their state table")
     func threeFlags() async throws {
         try await ExampleDesk.run { desk in
             let fresh = try await desk.run("three-flags", "show").said
@@ -98,7 +98,7 @@ struct FlowTests {
             let home = try await desk.run("three-flags", "start").said
             #expect(home == "Started: YES, YES, NO\nHome page: YES, YES, YES\n")
 
-            // This flow asks who is there, not which fingers are enrolled.
+            // This flow ignores changes of the enrolment.
             try await desk.enroll("another finger")
             try await desk.queue("match")
             let same = try await desk.run("three-flags", "start").said
@@ -112,7 +112,7 @@ struct FlowTests {
         }
     }
 
-    @Test("The server compares enrolments, and a changed one needs the password")
+    @Test("The server compares enrolments, and a changed enrolment needs the password")
     func serverCompare() async throws {
         try await ExampleDesk.run { desk in
             let url = try await server(desk)
@@ -144,7 +144,7 @@ struct FlowTests {
         }
     }
 
-    /// Starts the server on a port of the system's choice, with a database of its own.
+    /// Starts the server on a free port with its own database.
     private func server(_ desk: ExampleDesk) async throws -> String {
         let database = desk.folder + "/server.sqlite"
         let line = try await desk.serve("device-server", "--database", database)

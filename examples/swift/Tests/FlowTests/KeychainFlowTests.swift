@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-// The flows that keep something in the keychain.
+// The flows that store keychain items.
 extension FlowTests {
-    @Test("An item of the current enrolment notices another finger by itself")
+    @Test("A change of the enrolment deletes an item of the current enrolment")
     func currentSet() async throws {
         try await ExampleDesk.run { desk in
             #expect(try await desk.run("current-set", "on") == ("The switch is on.\n", 0))
@@ -27,7 +27,7 @@ extension FlowTests {
         }
     }
 
-    @Test("The same password reads an item, another one does not, and without one it is asked for")
+    @Test("Only the application password reads an item; without it a prompt asks")
     func applicationPassword() async throws {
         try await ExampleDesk.run { desk in
             let name = "application-password"
@@ -37,7 +37,7 @@ extension FlowTests {
             let wrong = try await desk.run(name, "read", "close sesame")
             #expect(wrong.status == 1)
             #expect(wrong.said.contains("(-25293)"))
-            // A password of the app has nothing to do with fingers.
+            // An application password doesn't depend on the enrolment.
             try await desk.enroll("another finger")
             await desk.person.will(.type("open sesame"))
             let typed = try await desk.run(name, "read")
@@ -48,7 +48,7 @@ extension FlowTests {
         }
     }
 
-    @Test("A bound device logs in, another enrolment does not, and unbinding ends it")
+    @Test("A bound device logs in, until the enrolment changes or the user unbinds it")
     func deviceLogin() async throws {
         try await ExampleDesk.run { desk in
             let database = desk.folder + "/server.sqlite"

@@ -1,4 +1,4 @@
-//! The bus, the one operation that runs, and what is told of it.
+//! The bus connection and the running operation.
 
 use crate::calls::{caller, refusal, values};
 use crate::{Sensor, Task, Template, BUS, DAEMON, PATH, PROPERTIES, SENSOR};
@@ -19,21 +19,21 @@ struct Operation {
     call: Message,
     number: u64,
     task: Task,
-    /// Nothing is looked at while a miss is being counted.
+    /// False until the service has counted a miss.
     looks: bool,
     misses: u32,
     stages: u32,
-    /// The call of NoMatch that is under way, and until when its answer is waited for.
+    /// The serial of the running NoMatch call, and its timeout.
     counting: Option<(u32, Instant)>,
-    /// When NoMatch is called again.
+    /// The time of the next NoMatch call, after an error.
     again: Option<Instant>,
 }
 
-/// The bus, and the one operation that runs.
+/// The bus connection and the running operation.
 pub struct Bus {
     pub(crate) channel: Channel,
     operation: Option<Operation>,
-    /// A Cancel may come before its operation.
+    /// Cancellations that arrived before their operation.
     early: VecDeque<(u64, String)>,
 }
 
@@ -47,23 +47,23 @@ impl Bus {
         }
     }
 
-    /// Who asked for what runs.
+    /// The caller of the running operation.
     pub(crate) fn running(&self) -> Option<String> {
         self.operation.as_ref().map(|one| caller(&one.call))
     }
 
-    /// What is looked for; nothing while nobody asked, and while a miss is being counted.
+    /// The task that needs the hardware; `None` without an operation or while a miss is counted.
     pub fn task(&self) -> Option<Task> {
         let running = self.operation.as_ref().filter(|one| one.looks);
         running.map(|one| one.task.clone())
     }
 
-    /// A match of this template: Verify ends.
+    /// Ends Verify with a match of this template.
     pub fn matched(&mut self, id: &str) {
         self.end(Ok(id));
     }
 
-    /// An attempt that failed, of Verify. It is told until it is counted.
+    /// Reports a miss of Verify, until the service has counted it.
     pub fn missed(&mut self) {
         if let Some(one) = &mut self.operation {
             one.looks = false;
@@ -72,12 +72,12 @@ impl Bus {
         }
     }
 
-    /// What a person should do, such as `lift-and-retry`.
+    /// Sends a hint for the user, such as `lift-and-retry`.
     pub fn hint(&mut self, hint: &str) {
         self.event("hint", vec![("hint", Box::new(hint.to_string()))]);
     }
 
-    /// One stage of Enroll is done. True: it was the last one, and [`Bus::enrolled`] comes next.
+    /// Reports a stage of Enroll. Returns true after the last: call [`Bus::enrolled`] next.
     pub fn staged(&mut self, sensor: &dyn Sensor) -> bool {
         let stages = sensor.properties().stages;
         let done = self.operation.as_mut().map_or(0, |one| {
@@ -94,7 +94,7 @@ impl Bus {
         done >= stages
     }
 
-    /// Enroll ends with a new template.
+    /// Ends Enroll with a new template.
     pub fn enrolled(&mut self, sensor: &mut dyn Sensor, template: io::Result<Template>) {
         let (mut all, new) = match template {
             Ok(template) => (sensor.templates(), template),
@@ -108,12 +108,12 @@ impl Bus {
         self.templates_changed(new.uid);
     }
 
-    /// The templates of a user became others, also when nobody asked for it.
+    /// Reports a change of a user's templates, for any reason.
     pub fn templates_changed(&mut self, uid: u32) {
         self.signal(None, SENSOR, "TemplatesChanged", (uid,));
     }
 
-    /// `Present` and `Unavailability` became others. Without hardware the operation ends.
+    /// Reports a change of `Present` and `Unavailability`. Without hardware the operation ends.
     pub fn properties_changed(&mut self, sensor: &dyn Sensor) {
         let mut all = values(sensor);
         let away = !sensor.properties().unavailability.is_empty();
@@ -130,7 +130,7 @@ impl Bus {
         }
     }
 
-    /// The operation can't go on: `Disconnected`, `Failed`, `Canceled`.
+    /// Ends the operation with an error: `Disconnected`, `Failed` or `Canceled`.
     pub fn fail(&mut self, error: &str) {
         self.end(Err(&fault(error)));
     }
@@ -148,7 +148,7 @@ impl Bus {
         });
     }
 
-    /// The bus takes it, or it is gone and `run` ends.
+    /// Ignores errors: without a bus `run` ends anyway.
     fn send(&self, message: Message) -> Option<u32> {
         self.channel.send(message).ok()
     }
@@ -193,7 +193,7 @@ impl Bus {
         one.again = None;
     }
 
-    /// The answer to a NoMatch: how many attempts are left. 0: Cancel follows.
+    /// Handles the reply to NoMatch, the number of attempts left. After 0 a Cancel follows.
     pub(crate) fn counted(&mut self, reply: &Message) {
         let one = match &mut self.operation {
             Some(one) => one,
@@ -213,7 +213,7 @@ impl Bus {
         }
     }
 
-    /// What a miss waits for: an answer that is late, or the time to tell it again.
+    /// The time of the next NoMatch call, or the timeout of the running call.
     pub(crate) fn due(&self) -> Option<Instant> {
         let one = self.operation.as_ref()?;
         one.again.or(one.counting.map(|(_, until)| until))
@@ -224,13 +224,13 @@ impl Bus {
             .map_err(|why| Error::new_failed(&why))?
             .append1(name);
         if member == "RequestName" {
-            call = call.append1(4u32); // or not at all
+            call = call.append1(4u32); // DO_NOT_QUEUE
         }
         self.channel
             .send_with_reply_and_block(call, Duration::from_secs(25))
     }
 
-    /// Asked of the bus each time: the signal of a change can get lost.
+    /// Asks the bus each time, because signals can be lost.
     pub(crate) fn owns(&self, caller: &str, name: &str) -> bool {
         let reply = self.ask("GetNameOwner", name);
         reply.map_or(false, |reply| reply.read1::<&str>().ok() == Some(caller))
@@ -250,7 +250,7 @@ impl Bus {
         self.event("ready", Vec::new());
     }
 
-    /// One at a time, with hardware, and not canceled before it came.
+    /// Refuses an operation that is the second, was canceled already or lacks the hardware.
     pub(crate) fn may_begin(
         &mut self,
         sensor: &dyn Sensor,

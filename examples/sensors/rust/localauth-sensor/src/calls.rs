@@ -1,4 +1,4 @@
-//! Who calls what, and how it is answered.
+//! Incoming messages and their answers.
 
 use crate::bus::{fault, Bus};
 use crate::{Sensor, Task, Template, BUS, DAEMON, PATH, PROPERTIES, SENSOR};
@@ -60,7 +60,7 @@ fn signature(call: &Message) -> String {
     all
 }
 
-/// A call of Sensor1, by the daemon. What it returns begins now, all others are answered.
+/// Handles a call of Sensor1 by the daemon. Returns an operation to begin, or answers at once.
 fn called(
     bus: &mut Bus,
     sensor: &mut dyn Sensor,
@@ -130,7 +130,7 @@ fn called(
             bus.answer(call, Ok((count,)));
         }
         ("Health", "") => bus.answer(call, Ok(("ok", ""))),
-        // Learn, ListLearned and RemoveLearned may be missing.
+        // Learn, ListLearned and RemoveLearned are optional.
         (name, _) if name.contains("Learn") || !declares(name) => return Err(NO_METHOD.into()),
         _ => return Err(INVALID.into()),
     }
@@ -179,7 +179,7 @@ fn find(sensor: &dyn Sensor, uid: u32, id: &str) -> Result<(), String> {
     }
 }
 
-/// A call of the interfaces that answer anybody.
+/// Handles a call of an interface that is open to all callers.
 fn asked(bus: &Bus, sensor: &dyn Sensor, call: &Message) -> Result<(), String> {
     let interface = call
         .interface()
@@ -222,7 +222,7 @@ pub(crate) fn received(bus: &mut Bus, sensor: &mut dyn Sensor, message: Message)
     match message.msg_type() {
         MessageType::MethodReturn | MessageType::Error => bus.counted(&message),
         MessageType::Signal => {
-            // Some program left. The bus alone may say so.
+            // A program has left the bus. Only the bus may send this signal.
             let by_bus = message.sender().as_deref() == Some(BUS);
             let running = bus.running();
             if by_bus && message.member().as_deref() == Some("NameOwnerChanged") {

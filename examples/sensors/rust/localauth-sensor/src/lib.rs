@@ -1,6 +1,6 @@
-//! The part of a sensor that is the same for all of them: `org.localauth.Sensor1` on the bus.
-//! A sensor implements [`Sensor`] and gives itself to [`run`]. What each member means stands in
-//! org.localauth.Sensor1(5).
+//! The common part of sensors: `org.localauth.Sensor1` on the bus.
+//! A sensor implements [`Sensor`] and passes itself to [`run`]. org.localauth.Sensor1(5) documents
+//! the interface.
 
 mod bus;
 mod calls;
@@ -20,28 +20,28 @@ const DAEMON: &str = "org.localauth.Authentication1";
 const BUS: &str = "org.freedesktop.DBus";
 const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 
-/// What a sensor is.
+/// The properties of a sensor.
 pub struct Properties {
     pub description: &'static str,
-    /// As in the table of contract and manual: 1 is a fingerprint sensor.
+    /// A number of the manual's table: 1 is a fingerprint sensor.
     pub biometry_type: u32,
     /// `strong`, `weak` or `convenience`.
     pub strength: &'static str,
-    /// Why it can't be used, such as `no-hardware`; empty while it can.
+    /// The reason why the sensor can't be used, such as `no-hardware`; empty if usable.
     pub unavailability: &'static str,
-    /// How often an enrolment looks.
+    /// The number of stages of an enrolment.
     pub stages: u32,
-    /// How many a user may have; 0 for no limit.
+    /// The limit of templates for a user; 0 for no limit.
     pub max_templates: u32,
-    /// What a person is asked to do, by language; empty for the words of the biometry type.
+    /// Instructions for the user, by language; empty for the default of the biometry type.
     pub instructions: &'static [(&'static str, &'static str)],
 }
 
-/// Something enrolled, without what a match needs.
+/// The description of an enrolment, without biometric data.
 #[derive(Clone)]
 pub struct Template {
     pub uid: u32,
-    /// A new one whenever the biometric data behind it changes.
+    /// Unique; must change whenever the biometric data changes.
     pub id: String,
     pub label: String,
     /// In seconds since 1970.
@@ -49,7 +49,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// With an id that no other one has or had.
+    /// Creates a template with a unique, never reused id.
     pub fn new(uid: u32, label: String) -> io::Result<Template> {
         let id = std::fs::read_to_string("/proc/sys/kernel/random/uuid")?;
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -62,20 +62,20 @@ impl Template {
     }
 }
 
-/// What an author writes.
+/// The interface that a sensor implements.
 pub trait Sensor {
     fn properties(&self) -> Properties;
-    /// All there are, of all users.
+    /// Returns all templates of all users.
     fn templates(&self) -> Vec<Template>;
-    /// These are all there are from now on. False: they can't be kept, and nothing changed.
+    /// Replaces all templates. Returns false if saving failed and nothing changed.
     fn change(&mut self, templates: Vec<Template>) -> bool;
-    /// What becomes readable when the hardware has something to say.
+    /// A descriptor that becomes readable when the hardware has data.
     fn descriptor(&self) -> RawFd;
-    /// The hardware has something to say. False: never again.
+    /// Handles data of the hardware. Returns false to stop watching the descriptor.
     fn look(&mut self, bus: &mut Bus) -> bool;
 }
 
-/// What is looked for.
+/// A task for the hardware.
 #[derive(Clone, PartialEq)]
 pub enum Task {
     Verify { uid: u32 },
@@ -94,7 +94,7 @@ fn connect(place: &str) -> Result<Channel, Error> {
     }
 }
 
-/// Becomes readable at SIGTERM, which ends nothing by itself any more.
+/// Returns a descriptor that becomes readable at SIGTERM, and blocks the signal itself.
 fn end_of_service() -> io::Result<RawFd> {
     unsafe {
         let mut set = std::mem::zeroed::<libc::sigset_t>();
@@ -108,7 +108,7 @@ fn end_of_service() -> io::Result<RawFd> {
     }
 }
 
-/// Serves the sensor as `org.localauth.Sensor1.NAME`, until SIGTERM or the bus is gone.
+/// Serves the sensor as `org.localauth.Sensor1.NAME` until SIGTERM or the end of the bus.
 fn serve(name: &str, place: &str, sensor: &mut dyn Sensor) -> Result<(), Error> {
     let failed = |why: io::Error| Error::new_failed(&why.to_string());
     let term = end_of_service().map_err(failed)?;
@@ -158,7 +158,7 @@ fn serve(name: &str, place: &str, sensor: &mut dyn Sensor) -> Result<(), Error> 
     }
 }
 
-/// What `main` does: finds `--bus system|session|ADDRESS` among its words, and leaves the others.
+/// Implements `main`: reads `--bus system|session|ADDRESS` and ignores other arguments.
 pub fn run(name: &str, sensor: &mut dyn Sensor) -> std::process::ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let usual = match unsafe { libc::getuid() } {

@@ -1,11 +1,11 @@
-//! Templates outlast the process: a line for each, in a file of the service's own folder.
+//! Stores templates in a file of the service's own folder, a line for each.
 
 use crate::Template;
 use std::fs::{rename, File};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
-/// systemd makes it where a unit says `StateDirectory=`; without it nothing is kept.
+/// The file in the folder that systemd creates for `StateDirectory=`; without it nothing is stored.
 fn place() -> Option<PathBuf> {
     std::env::var_os("STATE_DIRECTORY").map(|folder| PathBuf::from(folder).join("templates"))
 }
@@ -30,7 +30,7 @@ fn template(line: &str) -> Option<Template> {
     })
 }
 
-/// What [`save`] kept. An error where it can't be read: nothing is taken for forgotten.
+/// Loads the saved templates. Fails on an unreadable file, so that no template counts as deleted.
 pub fn load() -> io::Result<Vec<Template>> {
     let mut kept = String::new();
     match place().map(File::open) {
@@ -42,7 +42,7 @@ pub fn load() -> io::Result<Vec<Template>> {
     all.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a template can't be read"))
 }
 
-/// Keeps them all, or as before when it fails.
+/// Saves all templates. After an error the previous file is unchanged.
 pub fn save(templates: &[Template]) -> io::Result<()> {
     let place = match place() {
         Some(place) => place,
