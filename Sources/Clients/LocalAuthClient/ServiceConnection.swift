@@ -33,7 +33,6 @@ package final class ServiceConnection {
     /// program of the user could own the name there.
     ///
     /// - Throws: `biometryNotAvailable` if no bus has the service.
-    /// - Throws: `biometryNotAvailable` when it is on none of the buses.
     package func current() async throws(AuthenticationError) -> RemoteService {
         for address in addresses {
             let connection: Connection

@@ -11,7 +11,7 @@ public let kSecRandomDefault: SecRandomRef? = SecRandom()
 
 /// Fills memory with random bytes of the kernel.
 ///
-/// The call writes to the pointer only before it returns.
+/// The pointer is part of Apple's signature, and is used during the call only.
 ///
 /// - Parameters:
 ///   - random: ``kSecRandomDefault``.

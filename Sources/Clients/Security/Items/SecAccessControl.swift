@@ -56,8 +56,7 @@ public final class SecAccessControl: NSObject, Sendable {
 ///   - protection: One of the `kSecAttrAccessible…` texts.
 ///   - flags: The required proof; empty: none.
 ///   - error: Receives `errSecParam` with a sentence.
-/// - Returns: The access control.
-/// Source: R60 to R65.
+/// - Returns: The access control (rules R60 to R65).
 public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?,
     _ protection: CFTypeRef,
