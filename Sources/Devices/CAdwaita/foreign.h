@@ -1,5 +1,6 @@
-// A window of another program as the parent of one of ours: xdg-foreign-unstable-v2, as far as a
-// prompt needs it. KWin knows no other version, and GTK knows this one from 4.10 on.
+// Makes another program's window the parent of ours, by xdg-foreign-unstable-v2.
+//
+// KWin supports no other version of the protocol. GTK supports this version only from 4.10 on.
 #ifndef CADWAITA_FOREIGN_H
 #define CADWAITA_FOREIGN_H
 
@@ -26,7 +27,7 @@ static const struct wl_interface foreign_importer = {
     "zxdg_importer_v2", 1, 2, foreign_importer_requests, 0, NULL,
 };
 
-/// What a parent is held by; both NULL: there is none.
+/// The handles that keep a parent set; both are NULL without a parent.
 struct foreign_parent {
     struct wl_proxy *importer, *imported;
 };
@@ -36,7 +37,7 @@ static void foreign_found(
     uint32_t version
 ) {
     (void)version;
-    // A compositor that has two gets one used.
+    // Bind only the first importer if a compositor announces two.
     if (!*(struct wl_proxy **)importer && strcmp(interface, foreign_importer.name) == 0)
         *(struct wl_proxy **)importer = wl_registry_bind(registry, name, &foreign_importer, 1);
 }
@@ -48,7 +49,7 @@ static void foreign_lost(void *importer, struct wl_registry *registry, uint32_t 
 static struct wl_proxy *foreign_find(struct wl_display *display, struct wl_event_queue *queue) {
     static const struct wl_registry_listener listener = {foreign_found, foreign_lost};
     struct wl_proxy *importer = NULL;
-    // What comes for others meanwhile stays in their queue.
+    // A wrapper with its own queue leaves the events of other listeners in their queue.
     struct wl_display *wrapper = wl_proxy_create_wrapper(display);
     if (!wrapper)
         return NULL;
@@ -65,7 +66,9 @@ static struct wl_proxy *foreign_find(struct wl_display *display, struct wl_event
     return importer;
 }
 
-/// Ties `child`, a toplevel by now, to the window of that handle. One that is gone changes nothing.
+/// Sets the window that exported `handle` as the parent of `child`.
+///
+/// `child` has to be a toplevel already. A handle that is no longer valid changes nothing.
 static inline struct foreign_parent foreign_take(
     struct wl_display *display, struct wl_surface *child, const char *handle
 ) {

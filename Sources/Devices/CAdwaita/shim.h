@@ -1,4 +1,4 @@
-// GTK 4 and libadwaita 1.2, with the two display servers that they run on.
+// GTK 4, libadwaita 1.2 and their two display servers.
 #ifndef CADWAITA_SHIM_H
 #define CADWAITA_SHIM_H
 

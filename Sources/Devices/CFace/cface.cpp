@@ -1,4 +1,4 @@
-// Everything of dlib behind the C functions of cface.h.
+// Implements cface.h with dlib. No dlib type leaves this unit.
 
 #include "cface.h"
 #include "resnet.h"
@@ -24,7 +24,7 @@ extern "C" int cface_is_optimised(void) {
 
 #ifndef LOCALAUTH_FACE
 
-// Without the trait Face: nothing of dlib, and every call says so.
+// Without the trait Face, dlib is not linked and every call returns CFACE_NOT_BUILT.
 
 extern "C" int cface_is_built(void) { return 0; }
 
@@ -67,7 +67,7 @@ struct cface_engine {
     localauth::landmarks landmarks;
     localauth::resnet network;
     bool used_detector = false;
-    // Kept from one frame to the next.
+    // Buffers, reused from frame to frame.
     std::vector<uint8_t> pixels;
     dlib::array2d<unsigned char> grey;
     colours picture;
@@ -75,7 +75,7 @@ struct cface_engine {
 
 namespace {
 
-// The light of the picture, and the picture as dlib wants it.
+// Measures the light of the picture and copies it into dlib's image types.
 void take_picture(cface_engine &engine, int width, int height, cface_sight &sight) {
     engine.grey.set_size(height, width);
     engine.picture.set_size(height, width);
@@ -108,15 +108,16 @@ float brightness(const dlib::array2d<unsigned char> &grey, const dlib::rectangle
     return float(double(sum) / double(inside.area()) / 255);
 }
 
-// The five landmarks have the corners of an eye and no lids, so the lids can't be measured. But an
-// open eye changes from side to side (skin, white, iris, white), a closed one is lines that lie.
-// The patch spans the corners and as much up and down, in steps that don't depend on its size.
+// Measures how open an eye is. The five landmarks mark the corners of an eye but not its lids.
+// An open eye varies from side to side (skin, white, iris, white); a closed eye is horizontal
+// lines.
+// The patch spans the corners and is square. A fixed number of steps makes its size irrelevant.
 float openness(const dlib::array2d<unsigned char> &grey, const float *outer, const float *inner) {
     constexpr int columns = 32, rows = 24, first_row = 8, last_row = 18, first = 2, last = 30;
     const double width = std::hypot(inner[0] - outer[0], inner[1] - outer[1]);
     if (!(width >= 4)) return 0;
     const double right = (inner[0] - outer[0]) / width, down = (inner[1] - outer[1]) / width;
-    // Down the face, whichever eye it is.
+    // Keep this axis pointing down the face for both eyes.
     const double side = right < 0 ? -1 : 1;
     double patch[rows][columns];
     for (int row = first_row; row < last_row; ++row) {
@@ -125,7 +126,7 @@ float openness(const dlib::array2d<unsigned char> &grey, const float *outer, con
             const double across = side * width * ((row + 0.5) / rows - 0.5);
             const double x = outer[0] + right * along - down * across;
             const double y = outer[1] + down * along + right * across;
-            // Also false for what is no number.
+            // The comparison is written so that NaN fails it.
             if (!(x >= 0 && y >= 0 && x < grey.nc() - 1 && y < grey.nr() - 1)) return 0;
             const long left = long(x), top = long(y);
             const double h = x - double(left), v = y - double(top);

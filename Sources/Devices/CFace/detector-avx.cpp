@@ -6,9 +6,9 @@
 
 #ifdef __x86_64__
 
-// Every header that dlib's include and that isn't dlib's. What is compiled for AVX must bear a name
-// of its own: of an inline function with one name and two bodies the linker keeps either, and a
-// processor without AVX would run the wrong one.
+// These are the standard headers that dlib includes. Include them before the target attribute:
+// code compiled for AVX has to have names of its own. The linker keeps any of several definitions
+// of an inline function, and a processor without AVX could run the AVX version.
 #include <algorithm>
 #include <array>
 #include <cassert>

@@ -1,4 +1,4 @@
-// Included by detector.cpp and detector-avx.cpp, each of which gives `dlib` a meaning of its own.
+// Included by detector.cpp and detector-avx.cpp, which define `dlib` as different namespaces.
 
 #include <dlib/image_processing/object_detector.h>
 #include <dlib/image_processing/scan_fhog_pyramid.h>

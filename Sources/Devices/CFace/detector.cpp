@@ -1,4 +1,4 @@
-// The detector for every processor.
+// The detector for processors without AVX.
 
 #ifdef LOCALAUTH_FACE
 

@@ -18,31 +18,33 @@ struct memory_buffer : std::streambuf {
     }
 };
 
-// Edges that are still inside.
+// Inclusive edges, in pixels.
 struct box {
     long left, top, right, bottom;
 };
 
 /*
- * dlib's detector of faces that look ahead. Most of a look is spent in it. With AVX it
- * takes two thirds of the time, so detector-body.h is compiled twice: for every processor, and for
- * those with AVX. Both add in the same order and find the same.
+ * dlib's detector of frontal faces, which takes most of the time of a look at a frame.
+ *
+ * AVX saves a third of that time, so detector-body.h is compiled twice: with AVX and without.
+ * Both add in the same order and find the same faces.
  */
 class detector {
   public:
     virtual ~detector() = default;
-    // From what written() gave; false: damaged, and nothing can be found.
+    // Reads bytes that written() returned. Returns false if they are damaged; find() is then
+    // unusable.
     virtual bool read(const uint8_t *bytes, size_t count) = 0;
     virtual std::string written() const = 0;
     virtual std::vector<box> find(const uint8_t *grey, long width, long height) = 0;
 };
 
-// Empty until it has read.
+// Returns a detector that finds faces only after read().
 std::unique_ptr<detector> make_detector_for_any();
 std::unique_ptr<detector> make_detector_for_avx();
 bool has_avx();
 
-// What dlib brings, as written() gives it. Unpacking it takes 0.7 s.
+// Serializes dlib's own detector as written() does. Unpacking it takes 0.7 s.
 std::string trained_detector();
 
 } // namespace localauth

@@ -8,14 +8,16 @@ namespace localauth {
 
 namespace {
 
-// dlib's bytes. Once something is wrong, everything is zero.
+// Decodes dlib's serialization format. After the first error, every value is zero.
 class decoder {
   public:
     decoder(const uint8_t *bytes, size_t count) : at(bytes), end(bytes + count) {}
 
     bool is_good() const { return !is_bad; }
 
-    // How many bytes follow, with the sign in the highest bit, and then they, the lowest first.
+    // A control byte holds the count of bytes and, in its highest bit, the sign. The bytes follow
+    // in
+    // little-endian order.
     int64_t integer() {
         const int control = at < end ? *at++ : 0, count = control & 0x0f;
         if (is_bad || count < 1 || count > 8 || (control & 0x70) != 0 || end - at < count)
@@ -26,7 +28,7 @@ class decoder {
         return int64_t(control & 0x80 ? 0 - value : value);
     }
 
-    // A mantissa and an exponent of two.
+    // A mantissa, then an exponent of two.
     float number() {
         const auto mantissa = integer(), exponent = integer();
         if (exponent < -1000 || exponent > 1000) return float(fail());
@@ -59,7 +61,7 @@ bool landmarks::read(const uint8_t *bytes, size_t count) {
     decoder from(bytes, count);
     constexpr int64_t version = 1;
     if (from.integer() != version) return false;
-    // The sizes of a matrix are negative where its format is the newer one.
+    // dlib's newer matrix format stores negated sizes.
     const auto read_shape = [&from](auto put) {
         const auto rows = from.integer(), columns = from.integer();
         constexpr auto height = int64_t(numbers);
@@ -87,7 +89,7 @@ bool landmarks::read(const uint8_t *bytes, size_t count) {
                 const auto other = uint32_t(from.integer(0, most_pixels));
                 stage.splits.push_back({one, other, from.number()});
             }
-            // A full tree, or a walk down would end beside its leaves.
+            // Require a full tree: otherwise a walk could end outside its leaves.
             if (from.integer(1, splits + 1) != splits + 1 || (splits & (splits + 1)) != 0)
                 return false;
             for (size_t i = 0; i <= splits; ++i)

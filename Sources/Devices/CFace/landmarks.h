@@ -9,15 +9,15 @@
 
 namespace localauth {
 
-// dlib's predictor of five landmarks, straight from its model file.
+// dlib's predictor of five landmarks, read directly from its model file.
 //
-// dlib would read a number at a time from a stream, and give each of 120,000 leaves memory of its
-// own. The arithmetic is dlib's.
+// dlib's own reader takes a number at a time from a stream, and allocates each of 120,000 leaves
+// separately. The arithmetic is dlib's.
 class landmarks {
   public:
     static constexpr int points = 5;
 
-    // False: it is another model.
+    // Returns false if the bytes are another model.
     bool read(const uint8_t *bytes, size_t count);
 
     template <typename Image>
@@ -38,16 +38,16 @@ class landmarks {
 
   private:
     using shape = dlib::matrix<float, 0, 1>;
-    // Which of two pixels is how much brighter decides where to go on.
+    // Compares the difference of two pixels with a limit to choose the next branch.
     struct split {
         uint32_t one, other;
         float limit;
     };
     struct stage {
-        // Of all its trees, one after the other; each has as many.
+        // Splits and leaves of all trees, concatenated. All trees are equally large.
         std::vector<split> splits;
         std::vector<float> leaves;
-        // A pixel is named by a landmark, and how far it is from there.
+        // The landmark nearest to each pixel, and the pixel's offset from it.
         std::vector<unsigned long> anchors;
         std::vector<dlib::vector<float, 2>> offsets;
     };

@@ -1,4 +1,4 @@
-// What a camera gives, as pixels.
+// Converts camera frames to RGB pixels.
 
 #include "pictures.h"
 
@@ -17,7 +17,7 @@ bool localauth::read_picture(const cface_frame &, std::vector<uint8_t> &, int &,
 
 namespace {
 
-// Twice the size that is looked at costs four times as much and finds nothing more.
+// Searching twice this size costs four times as much and finds no more faces.
 constexpr int longest_searched = 960;
 
 struct jpeg_failure {
@@ -29,13 +29,13 @@ void jpeg_give_up(j_common_ptr info) {
     std::longjmp(reinterpret_cast<jpeg_failure *>(info->err)->place, 1);
 }
 
-// Any warning is a broken picture: a camera that is pulled out leaves half of one, which libjpeg
-// fills up with grey. Reading on would only cost time.
+// Treat every warning as a broken picture. A camera that is unplugged leaves half a picture, which
+// libjpeg fills with grey. Reading on would only cost time.
 void jpeg_warn(j_common_ptr info, int level) {
     if (level < 0) jpeg_give_up(info);
 }
 
-// Nothing with a destructor lives in here: longjmp would pass it by.
+// Declare no object with a destructor in here: longjmp would skip it.
 bool decode_jpeg(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width, int &height) {
     jpeg_decompress_struct info;
     jpeg_failure failure;
@@ -51,8 +51,8 @@ bool decode_jpeg(const cface_frame &frame, std::vector<uint8_t> &pixels, int &wi
     jpeg_read_header(&info, TRUE);
     if (info.image_width > CFACE_LONGEST_SIDE || info.image_height > CFACE_LONGEST_SIDE ||
         info.image_width < 16 || info.image_height < 16 ||
-        // Each scan goes over the whole picture, and a few bytes are one: minutes of work in a
-        // frame. No camera sends more than one, nor arithmetic coding.
+        // Refuse several scans: each one covers the whole picture and takes only a few bytes, so a
+        // frame could cost minutes. No camera sends them, or arithmetic coding.
         info.progressive_mode || info.arith_code || jpeg_has_multiple_scans(&info)) {
         jpeg_destroy_decompress(&info);
         return false;
@@ -76,7 +76,7 @@ bool decode_jpeg(const cface_frame &frame, std::vector<uint8_t> &pixels, int &wi
 
 uint8_t clamp(int value) { return uint8_t(value < 0 ? 0 : value > 255 ? 255 : value); }
 
-// One pixel of luma and chroma, as cameras mean it.
+// Converts luma and chroma of a pixel to RGB, with the coefficients that cameras use.
 struct converter {
     int red, green, blue;
     converter(int u, int v)
@@ -89,7 +89,7 @@ struct converter {
     }
 };
 
-// Luma in whole size, then chroma in half: NV12 and I420.
+// Unpacks NV12 and I420: luma at full size, then chroma at half size.
 bool unpack_planes(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width,
                    int &height) {
     const bool is_planar = frame.format == CFACE_I420;
@@ -100,7 +100,7 @@ bool unpack_planes(const cface_frame &frame, std::vector<uint8_t> &pixels, int &
         return false;
     }
     const size_t stride = size_t(frame.stride), lines = size_t(frame.height);
-    // Of the last line no more than its pixels has to be there.
+    // The last line may lack its padding.
     const size_t last = is_planar ? size_t(frame.width) / 2 : size_t(frame.width);
     const size_t chroma = is_planar ? stride / 2 : stride;
     const size_t planes = is_planar ? 2 : 1;
@@ -173,13 +173,13 @@ bool unpack(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width, 
     return true;
 }
 
-// A raw picture above the size at which a JPEG is decoded at half becomes half as large, too.
+// Halves a raw picture above the size at which decode_jpeg() also halves.
 void halve(std::vector<uint8_t> &pixels, int &width, int &height) {
     if (width <= longest_searched && height <= longest_searched) return;
     const size_t line = size_t(width) * 3;
     width /= 2;
     height /= 2;
-    // Written in place: never further on than what is read.
+    // SAFETY: the write position never passes the read position.
     uint8_t *out = pixels.data();
     for (int y = 0; y < height; ++y) {
         const uint8_t *in = pixels.data() + size_t(y) * 2 * line;

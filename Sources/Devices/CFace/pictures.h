@@ -7,8 +7,8 @@
 
 namespace localauth {
 
-// Reads a picture as a camera gives it: red, green and blue of each pixel, line by line, and its
-// size; false: it is no picture, or has no size that is looked at.
+// Converts a camera's picture to RGB pixels, line by line, and sets its size. Returns false if the
+// bytes are no picture or the size is out of range.
 bool read_picture(const cface_frame &frame, std::vector<uint8_t> &pixels, int &width, int &height);
 
 } // namespace localauth

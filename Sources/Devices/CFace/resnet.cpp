@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-// As in cblas.h: row-major, neither matrix transposed.
+// Declared as in cblas.h. Calls here use row-major order and transpose neither matrix.
 extern "C" void cblas_sgemm(int order, int transpose_a, int transpose_b, int rows, int columns,
                             int depth, float alpha, const float *a, int a_stride, const float *b,
                             int b_stride, float beta, float *out, int out_stride);
@@ -22,7 +22,7 @@ constexpr int row_major = 101, as_it_is = 111;
 struct level {
     int channels, blocks;
 };
-// The first block of each level but the first halves the picture.
+// The first block of each level halves the picture, except in the first level.
 constexpr level levels[] = {{32, 3}, {64, 4}, {128, 3}, {256, 3}, {256, 1}};
 
 static_assert(sizeof(float) == 4 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -41,7 +41,7 @@ bool read_fully(int file, void *into, size_t count, off_t place) {
     return true;
 }
 
-// dlib writes a whole number as the number of its bytes, then these, the lowest first.
+// dlib writes an integer as its byte count, then the bytes in little-endian order.
 bool take_number(const uint8_t *&at, const uint8_t *end, size_t &number) {
     if (at == end || *at > 4 || end - at <= *at) return false;
     const int count = *at++;
@@ -63,7 +63,7 @@ resnet::~resnet() {
     if (file >= 0) close(file);
 }
 
-// The next tensor of that layer: a few hundred bytes lie between two.
+// Finds the layer's next tensor. At most a few hundred bytes lie between two tensors.
 bool resnet::find(const char *name, off_t &from, tensor &found) const {
     uint8_t bytes[1024];
     const ssize_t count = pread(file, bytes, sizeof bytes, from);
@@ -74,7 +74,7 @@ bool resnet::find(const char *name, off_t &from, tensor &found) const {
     if (at == end) return false;
     at += length;
     size_t number = 0;
-    // A fully connected layer says first how many outputs and inputs it has.
+    // A fully connected layer starts with its numbers of outputs and inputs.
     for (int skipped = name[0] == 'f' ? 2 : 0; skipped > 0; --skipped)
         if (!take_number(at, end, number)) return false;
     if (!take_number(at, end, number) || number != 2) return false;
@@ -140,7 +140,7 @@ bool resnet::convolve(const layer &with, const planes &in, planes &out, bool rec
                         continue;
                     }
                     const float *const line = plane + from * in.width;
-                    // What lies beside the plane counts as zero.
+                    // Pad with zeros outside the plane.
                     const int left = std::max(0, edge - place);
                     const int right =
                         std::min(out.width, (in.width - 1 + edge - place) / with.stride + 1);
@@ -172,7 +172,7 @@ bool resnet::convolve(const layer &with, const planes &in, planes &out, bool rec
     return true;
 }
 
-// Two convolutions, and what went into them: halved where they halve it.
+// Runs two convolutions and adds the block's input, halved if they halve it.
 bool resnet::add_block(size_t index, planes &state) {
     if (!convolve(layers[index], state, first, true) ||
         !convolve(layers[index + 1], first, second, false)) {
@@ -182,7 +182,7 @@ bool resnet::add_block(size_t index, planes &state) {
     planes &sum = first;
     const int height = halves ? 1 + (state.height - 2) / 2 : state.height;
     const int width = halves ? 1 + (state.width - 2) / 2 : state.width;
-    // Where one has more channels or is larger, the other counts as zero.
+    // Pad the smaller operand with zeros.
     sum.resize(std::max(second.channels, state.channels), std::max(second.height, height),
                std::max(second.width, width));
     float *out = sum.values.data();
@@ -216,7 +216,7 @@ bool resnet::look(const uint8_t *pixels, float *out) {
             state.values[channel * state.area() + i] =
                 (float(pixels[i * 3 + channel]) - means[channel]) / 256;
     if (!convolve(layers[0], state, first, true)) return false;
-    // The largest of each 3 x 3, at every other place.
+    // Max pooling: 3 x 3, stride 2.
     state.resize(first.channels, 1 + (first.height - 3) / 2, 1 + (first.width - 3) / 2);
     float *largest = state.values.data();
     for (int channel = 0; channel < state.channels; ++channel)

@@ -8,11 +8,11 @@
 
 namespace localauth {
 
-// dlib's face recognition network (29 convolutions), straight from its model file.
+// dlib's face recognition network (29 convolutions), read directly from its model file.
 //
-// dlib would hold all 22 MB of weights, and what every layer gave. Here a layer's weights are read
-// when it is their turn: they stay in the kernel's page cache, which it may take back, and a look
-// reads them from there in a few milliseconds.
+// dlib itself would hold all 22 MB of weights and every layer's output. This class reads each
+// layer's weights when the layer runs. They stay in the page cache, which the kernel may reclaim,
+// and reading them takes a few milliseconds a look.
 class resnet {
   public:
     static constexpr int side = 150, numbers = 128;
@@ -22,11 +22,11 @@ class resnet {
     resnet &operator=(const resnet &) = delete;
     ~resnet();
 
-    // Finds the weights in the file, whose descriptor is duplicated. False: it is another file.
+    // Finds the weights in the file and duplicates its descriptor. Returns false for another file.
     bool open(int descriptor);
 
-    // The numbers of a face of side x side pixels of red, green and blue. False: the file can't be
-    // read any more.
+    // Computes the numbers of a face from side x side RGB pixels. Returns false if the file has
+    // become unreadable.
     bool look(const uint8_t *pixels, float *out);
 
   private:
@@ -54,7 +54,7 @@ class resnet {
     int file = -1;
     std::vector<layer> layers;
     tensor last = {};
-    // Kept from one look to the next.
+    // Buffers, reused from look to look.
     std::vector<float> weights, columns;
     planes first, second, state;
 };

@@ -45,7 +45,7 @@ int32_t cpipewire_start(struct cpipewire *connection, uint32_t node, size_t larg
 
 // MARK: The library
 
-// What is called of it; everything else of the headers is inline.
+// Functions looked up in the library. All other functions of the headers are inline.
 #define FUNCTIONS(use)                                                                              \
     use(pw_init) use(pw_loop_new) use(pw_loop_destroy) use(pw_properties_new_dict)                  \
     use(pw_context_new) use(pw_context_destroy) use(pw_context_load_module)                         \
@@ -110,7 +110,7 @@ static void on_done(void *data, uint32_t id, int sequence) {
 static void on_error(void *data, uint32_t id, int sequence, int result, const char *message) {
     struct cpipewire *self = data;
     (void)sequence;
-    // Of the core itself only the end of the connection matters; of others, that they failed.
+    // The core reports only the end of the connection; other objects report their failure.
     if (id != PW_ID_CORE) return fail(self, message);
     if (result == -EPIPE) self->events.ended(self->context);
 }
@@ -148,7 +148,7 @@ static const struct pw_registry_events registry_events = {
 static void on_node(void *data, const struct pw_node_info *info) {
     struct cpipewire *self = data;
     if (info->change_mask & PW_NODE_CHANGE_MASK_PROPS) tell(self, info->id, info->props);
-    // What was wrong with it before it was asked for pictures may be over.
+    // Ignore an error from before the link exists: it may be over.
     if (self->link && info->change_mask & PW_NODE_CHANGE_MASK_STATE &&
         info->state == PW_NODE_STATE_ERROR) {
         fail(self, info->error);
@@ -158,11 +158,11 @@ static void on_node(void *data, const struct pw_node_info *info) {
 static const struct pw_node_events node_events = {PW_VERSION_NODE_EVENTS, .info = on_node};
 
 static int start_up(struct cpipewire *self, int socket) {
-    // No configuration of a file, no other part of the system: what is needed is loaded below.
+    // Read no configuration file and load no optional parts. The modules below are sufficient.
     const struct spa_dict_item items[] = {
         SPA_DICT_ITEM_INIT(PW_KEY_CONFIG_NAME, "null"),
         SPA_DICT_ITEM_INIT("support.dbus", "false"),
-        // Errors alone: it warns of what is left out here on purpose.
+        // Log errors only: the library warns about the parts left out here.
         SPA_DICT_ITEM_INIT("log.level", "1"),
     };
     const char *const modules[] = {
@@ -171,7 +171,9 @@ static int start_up(struct cpipewire *self, int socket) {
     };
     self->loop = library.pw_loop_new(NULL);
     if (self->loop) {
-        // For as long as it lives: what another thread has to tell would else be told on that thread.
+        // Stay in the loop while it lives. Otherwise the library runs events of its other threads
+        // on
+        // those threads.
         pw_loop_enter(self->loop);
         self->pipewire = library.pw_context_new(self->loop, properties(items, 3), 0);
     }
@@ -181,7 +183,7 @@ static int start_up(struct cpipewire *self, int socket) {
             return close(socket), CPIPEWIRE_NOT_INSTALLED;
         }
     }
-    // From here on the socket is the library's, also when it fails.
+    // From here on the library owns the socket, even after a failure.
     self->core = library.pw_context_connect_fd(self->pipewire, socket, NULL, 0);
     if (!self->core) return CPIPEWIRE_FAILED;
     pw_core_add_listener(self->core, &self->core_hook, &core_events, self);
@@ -202,7 +204,9 @@ int32_t cpipewire_open(int socket, const struct cpipewire_events *events, void *
     if (!self) return close(socket), CPIPEWIRE_FAILED;
     self->events = *events;
     self->context = context;
-    // Signals are for the program's own thread; the library's threads inherit the mask.
+    // Block all signals: the library's threads inherit the mask, and the program's own thread
+    // handles
+    // signals.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -235,7 +239,7 @@ void cpipewire_close(struct cpipewire *self) {
 int cpipewire_descriptor(const struct cpipewire *self) { return pw_loop_get_fd(self->loop); }
 
 void cpipewire_serve(struct cpipewire *self) {
-    // A daemon that never stops talking gets its next turn later.
+    // The limit keeps a talkative daemon from blocking the caller; the rest is read next time.
     for (int round = 0; round < 32 && pw_loop_iterate(self->loop, 0) > 0; ++round) {}
 }
 
@@ -254,7 +258,7 @@ int32_t cpipewire_ask(struct cpipewire *self, uint32_t node) {
 // MARK: The stream
 
 static const struct { uint32_t theirs; int32_t ours; } formats[] = {
-    // Those that need least work first; the first one is what is wished for.
+    // Ordered by the work they need, least first. The first is preferred.
     {SPA_VIDEO_FORMAT_YUY2, CPIPEWIRE_YUYV}, {SPA_VIDEO_FORMAT_NV12, CPIPEWIRE_NV12},
     {SPA_VIDEO_FORMAT_I420, CPIPEWIRE_I420}, {SPA_VIDEO_FORMAT_RGB, CPIPEWIRE_RGB},
     {SPA_VIDEO_FORMAT_BGR, CPIPEWIRE_BGR},   {SPA_VIDEO_FORMAT_RGBx, CPIPEWIRE_RGBX},
@@ -268,7 +272,7 @@ static void on_link(void *data, const struct pw_link_info *info) {
 
 static const struct pw_link_events link_events = {PW_VERSION_LINK_EVENTS, .info = on_link};
 
-// Between the camera and this stream, by hand: no session manager is needed, and none decides.
+// Links the camera to this stream without a session manager, so that none can choose the camera.
 static void make_link(struct cpipewire *self) {
     char output[16], input[16];
     const uint32_t own = library.pw_stream_get_node_id(self->stream);
@@ -313,12 +317,12 @@ static void on_format(void *data, uint32_t id, const struct spa_pod *param) {
             if (formats[i].theirs == info.info.raw.format) format = formats[i].ours;
         }
         size = info.info.raw.size;
-        // The layout of one graphics card alone; 0 is line after line.
+        // Refuse layouts of a particular graphics card; modifier 0 means line after line.
         if (info.info.raw.flags & SPA_VIDEO_FLAG_MODIFIER && info.info.raw.modifier) format = 0;
     }
     self->events.format(self->context, format, size.width, size.height);
-    // In one piece. libcamera's plugin hands over dma-bufs where they are taken, and where they
-    // aren't it calls them MemFd.
+    // Ask for a single block. libcamera's plugin offers dma-bufs where they are accepted. If they
+    // are not, it labels them MemFd.
     uint8_t space[512];
     struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(space, sizeof space);
     const struct spa_pod *wish = spa_pod_builder_add_object(
@@ -330,7 +334,7 @@ static void on_format(void *data, uint32_t id, const struct spa_pod *param) {
     library.pw_stream_update_params(self->stream, &wish, 1);
 }
 
-// Between the begin and the end of it, the processor sees what the camera wrote.
+// Marks the start or end of an access, so that the processor sees the camera's writes.
 static int sync_dma_buf(int file, uint64_t phase) {
     struct dma_buf_sync sync = {.flags = phase | DMA_BUF_SYNC_READ};
     for (int try = 0; try < 8; ++try) {
@@ -340,18 +344,18 @@ static int sync_dma_buf(int file, uint64_t phase) {
     return 0;
 }
 
-// A dma-buf can't be read as a file, but mapped. The kernel says that it is one: any other file could
-// be cut while it is mapped, a dma-buf never changes its size.
+// SAFETY: a dma-buf must be mapped, because it cannot be read as a file. Any other file could be
+// truncated while it is mapped, but a dma-buf never changes its size. fstatfs() proves the type.
 static int copy_dma_buf(int file, uint64_t start, uint8_t *to, size_t count, size_t most) {
     struct statfs kind;
     if (fstatfs(file, &kind) < 0 || kind.f_type != DMA_BUF_MAGIC) return 0;
     const off_t size = lseek(file, 0, SEEK_END);
     const uint64_t end = start + count;
     if (size < 0 || end > (uint64_t)size || end > most) return 0;
-    // Whoever still writes to it would be waited for without end.
+    // A limit is needed: a writer that never finishes would block this thread for ever.
     struct pollfd writer = {.fd = file, .events = POLLIN};
     if (poll(&writer, 1, 100) != 1 || !(writer.revents & POLLIN)) return 0;
-    // From its beginning: some drivers map nothing else, whatever they are asked for.
+    // Map from offset 0: some drivers ignore the offset and map the start.
     uint8_t *bytes = mmap(NULL, end, PROT_READ, MAP_SHARED, file, 0);
     if (bytes == MAP_FAILED) return 0;
     const int is_ready = sync_dma_buf(file, DMA_BUF_SYNC_START);
@@ -363,8 +367,8 @@ static int copy_dma_buf(int file, uint64_t start, uint8_t *to, size_t count, siz
     return is_ready;
 }
 
-// The size and place of a picture are written by whoever makes it, at any time: they are read once,
-// and have to lie within the buffer, whose own size is the daemon's word.
+// SAFETY: the process that makes a picture can change its size and offset at any time. Read both
+// once, and require them to lie within the buffer, whose own size comes from the daemon.
 static void take(struct cpipewire *self, const struct spa_buffer *buffer) {
     const struct spa_data *data = buffer->datas;
     if (buffer->n_datas != 1 || !data->chunk) return self->events.picture(self->context, NULL, 0, 0);
@@ -379,7 +383,8 @@ static void take(struct cpipewire *self, const struct spa_buffer *buffer) {
             memcpy(self->copy, (const uint8_t *)data->data + offset, size);
             bytes = self->copy;
         } else if (data->type == SPA_DATA_MemFd) {
-            // Not mapped: whoever made the file may cut it, and a read then is only too short.
+            // SAFETY: not mapped, because the file's creator may truncate it. A read is then only
+            // short.
             const ssize_t count = pread((int)data->fd, self->copy, size, (off_t)start);
             if (count == (ssize_t)size) bytes = self->copy;
         } else if (data->type == SPA_DATA_DmaBuf) {
@@ -393,7 +398,7 @@ static void take(struct cpipewire *self, const struct spa_buffer *buffer) {
 static void on_process(void *data) {
     struct cpipewire *self = data;
     struct pw_buffer *newest = NULL, *next;
-    // What nobody looked at in time is too old.
+    // Keep the newest picture; older ones are stale.
     while ((next = library.pw_stream_dequeue_buffer(self->stream))) {
         if (newest) library.pw_stream_queue_buffer(self->stream, newest);
         newest = next;
@@ -410,7 +415,7 @@ static const struct pw_stream_events stream_events = {
     .process = on_process,
 };
 
-// A camera's own first size may be its smallest one, in which no face is large enough.
+// Prefer 640 x 480: a camera's first size may be its smallest, too small to find a face.
 static const struct { struct spa_rectangle from, to; } sizes[] = {
     {{640, 480}, {640, 480}},
     {{640, 480}, {1920, 1920}},
@@ -461,7 +466,8 @@ int32_t cpipewire_start(struct cpipewire *self, uint32_t node, size_t largest) {
             wishes[count++] = raw(&builder, formats[i].theirs, size);
         }
     }
-    // A decoder is what a hostile camera would attack: only where there is nothing else.
+    // Offer JPEG last. A hostile camera would attack the decoder, so use it only without raw
+    // formats.
     for (size_t size = 0; size < SPA_N_ELEMENTS(sizes); ++size) wishes[count++] = mjpg(&builder, size);
     for (uint32_t i = 0; i < count; ++i) {
         if (!wishes[i]) return CPIPEWIRE_FAILED;

@@ -4,8 +4,8 @@
 #include <linux/videodev2.h>
 #include <sys/ioctl.h>
 
-/* What Swift can't import: ioctl is variadic, the requests and the formats are macros with sizeof
-   and shifts. */
+/* Wraps definitions that Swift cannot import: ioctl is variadic, and requests and formats are macros
+   with sizeof and shifts. */
 
 static inline int cv4l2_ioctl(int descriptor, unsigned long request, void *argument) {
     return ioctl(descriptor, request, argument);
@@ -32,7 +32,7 @@ static const unsigned int cv4l2_capture = V4L2_BUF_TYPE_VIDEO_CAPTURE;
 static const unsigned int cv4l2_memory_mapped = V4L2_MEMORY_MMAP;
 static const unsigned int cv4l2_field_none = V4L2_FIELD_NONE;
 static const unsigned int cv4l2_cap_capture = V4L2_CAP_VIDEO_CAPTURE;
-/* Of a codec's node, which looks at nothing: it takes pictures in, too. */
+/* Capabilities of a codec's node. A codec also takes pictures in, so it is no camera. */
 static const unsigned int cv4l2_cap_codec =
     V4L2_CAP_VIDEO_OUTPUT | V4L2_CAP_VIDEO_OUTPUT_MPLANE | V4L2_CAP_VIDEO_M2M |
     V4L2_CAP_VIDEO_M2M_MPLANE;

@@ -1,31 +1,30 @@
 import Glibc
 
-/// A camera's identity: what its USB device reports about itself, and the port it is plugged in to.
+/// A camera's identity: the description that its USB device reports, and its port.
 ///
-/// A serial number that no other device here has takes the place of the port, so that the camera
-/// may be moved to another port, or to a dock. Whoever can imitate it can use its port as well.
+/// If no other connected device has the serial number, it replaces the port. The camera may then
+/// move to another port or to a dock. An attacker who can imitate the serial number could use
+/// the port as well.
 ///
-/// A user who enrols with one camera is recognised by that camera only. A virtual camera can show
-/// any picture, so only devices on USB have an identity, and those that a PipeWire of the system
-/// offers.
+/// A user enrolled with a camera is recognised by that camera only. A virtual camera can show any
+/// picture, so only USB devices and cameras of a system's PipeWire have an identity.
 package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
-    /// Maker, model, serial number and place, in one line; at most 255 bytes.
+    /// Maker, model, serial number and place, in a line of at most 255 bytes.
     package let description: String
 
     private static let maximumAttribute = 64
     private static let maximumDepth = 32
 
-    /// The identity of a replay: never that of a camera.
+    /// The identity of a replay, which no camera can have.
     package static let replay = Self(verbatim: "replay")
 
     private init(verbatim text: String) { description = text }
 
-    /// The identity of a camera that PipeWire offers: its name there, and what it says of the
-    /// device.
+    /// The identity of a PipeWire camera: its node name and the daemon's description of the device.
     ///
-    /// All of that is the word of a daemon that belongs to the system. The number of a device node
-    /// is no part of it: it changes from boot to boot.
-    /// - Throws: ``CameraFault/untrusted(_:)`` when it is too long.
+    /// The daemon belongs to the system, so its description is trusted. The number of a device node
+    /// is left out, because it changes from boot to boot.
+    /// - Throws: ``CameraFault/untrusted(_:)`` if the identity is too long.
     init(pipeWire name: String, _ properties: [String: String]) throws(CameraFault) {
         let place = properties["api.libcamera.path"] ?? properties["device.bus-path"] ?? ""
         let words = [place, properties["device.serial"] ?? ""].map(Self.plain)
@@ -39,9 +38,9 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads the identity of a device node from the kernel.
     ///
-    /// `root` is put before `/dev` and `/sys`.
-    /// - Throws: ``CameraFault/disconnected`` when it isn't there, ``CameraFault/untrusted(_:)``
-    ///   when it is no camera on a USB port.
+    /// Tests set `root`, a prefix of `/dev` and `/sys`.
+    /// - Throws: ``CameraFault/disconnected`` if the node is missing,
+    /// ``CameraFault/untrusted(_:)`` if it is no camera on a USB port.
     package init(of path: String, root: String = "") throws(CameraFault) {
         guard let node = Self.resolve(root + path) else { throw .disconnected }
         guard let base = Self.resolve(root + "/dev"), node.hasPrefix(base + "/video"),
@@ -56,12 +55,12 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         try self.init(path, device, root) { Self.resolve($0) == node }
     }
 
-    /// Reads the identity of an open camera: while it is open, its device number can't be reused.
+    /// Reads the identity of an open camera, whose device number cannot be reused while it is open.
     ///
-    /// - Throws: As ``init(of:root:)`` does.
+    /// - Throws: The errors of ``init(of:root:)``.
     init(opened number: DeviceNumber, root: String = "") throws(CameraFault) {
-        // The entry disappears as soon as the camera is unplugged, and its device number isn't
-        // reused while it is open.
+        // The kernel removes the entry when the camera is unplugged, and reuses the number only
+        // after the camera is closed.
         let path = "\(root)/sys/dev/char/\(number)"
         guard let device = Self.resolve(path) else { throw .disconnected }
         try self.init("The camera", device, root) { DeviceNumber(of: $0) == number }
@@ -100,9 +99,9 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         description = text
     }
 
-    /// Whether what was written down of a camera, now or by an earlier version, is this one.
+    /// Compares a stored identity, possibly of an earlier version, with a camera's.
     ///
-    /// An earlier version wrote the port down also where the serial number tells enough.
+    /// An earlier version stored the port even with a unique serial number.
     package static func isSame(_ written: String, as camera: String) -> Bool {
         if written == camera { return true }
         let words = written.split(separator: " ", omittingEmptySubsequences: false)
@@ -111,12 +110,12 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         return moved.joined(separator: " ") == camera
     }
 
-    /// A place without its port: the interface of the device, and which of its cameras it is.
+    /// The part of a place after the port: the device's interface and the camera's index.
     private static func function(of place: String) -> String {
         place.lastIndex(of: ":").map { String(place[place.index(after: $0)...]) } ?? place
     }
 
-    /// How many USB devices call themselves so; 0 when the kernel doesn't list them.
+    /// Counts USB devices with this maker, model and serial number; 0 without the kernel's list.
     private static func count(
         _ maker: String,
         _ model: String,
@@ -133,10 +132,9 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// The camera to look through, of those that have an identity: the first that is preferred,
-    /// else the first; nil: there is none.
+    /// Chooses a camera with an identity: the first preferred camera, or else the first of all.
     ///
-    /// `isFit` says of a node whether it may be taken at all.
+    /// `isFit` decides whether a node may be used at all. Returns nil if no camera fits.
     package static func camera(
         root: String = "",
         where isFit: (String) -> Bool = { _ in true },
@@ -153,16 +151,16 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         return first
     }
 
-    /// Why no camera that is there has an identity.
+    /// Explains why no connected camera has an identity.
     ///
-    /// - Returns: ``CameraFault/untrusted(_:)`` of the first that takes pictures, or
-    ///   ``CameraFault/disconnected``: there is none.
+    /// - Returns: The ``CameraFault/untrusted(_:)`` of the first camera that takes pictures, or
+    /// ``CameraFault/disconnected`` without such a camera.
     package static func absence(root: String = "", system: VideoSystem = .kernel) -> CameraFault {
         for node in nodes(root) {
             do throws(CameraFault) {
                 _ = try Self(of: node, root: root)
             } catch {
-                // Decoders have such nodes, too.
+                // Decoders have device nodes too.
                 if case .untrusted = error, V4L2Source.takesPictures(node, system) { return error }
             }
         }
@@ -173,7 +171,6 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         (0..<64).map { "/dev/video\($0)" }.filter { access(root + $0, F_OK) == 0 }
     }
 
-    /// The USB device that a video device belongs to.
     private static func deviceFolder(above path: String) -> String? {
         var folder = path[...]
         for _ in 0..<maximumDepth {
@@ -186,10 +183,10 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// The name that udev gives the port and the function of the device.
+    /// The name that udev gives to the port and to the device's function.
     private static func place(_ root: String, _ isNode: (String) -> Bool) -> String? {
         let folder = root + "/dev/v4l/by-path"
-        // Several links may name one node, and the order of a directory is unspecified.
+        // Sort: several links may name a node, and a directory's order is unspecified.
         return entries(of: folder).sorted()
             .first { $0.utf8.count <= 128 && isNode("\(folder)/\($0)") }
     }
@@ -216,7 +213,7 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
         return plain(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
     }
 
-    /// A serial number is whatever the maker, or an attacker, wrote there: only plain text is kept.
+    /// Keeps printable ASCII only: the maker, or an attacker, chose a serial number's bytes.
     private static func plain(_ text: String) -> String {
         String(decoding: text.utf8.filter { $0 > 0x20 && $0 < 0x7F }, as: UTF8.self)
     }

@@ -1,6 +1,5 @@
-/// Where frames come from; used by one thread at a time, closed when it is released.
+/// A source of frames, used by a single thread at a time and closed on release.
 package protocol FrameSource: AnyObject {
-    /// What its frames are.
     var format: PixelFormat { get }
 
     /// Waits for the next frame.
@@ -9,16 +8,15 @@ package protocol FrameSource: AnyObject {
     func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame
 }
 
-/// Why there is no frame.
+/// The reasons for a missing frame.
 package enum CameraFault: Error, Hashable, Sendable {
-    /// Somebody raised the interruption.
     case interrupted
-    /// Another program has the camera.
+    /// Another program uses the camera.
     case busy
-    /// The camera went away, or was never there.
+    /// The camera is unplugged or missing.
     case disconnected
-    /// It is not a camera that can be trusted: one sentence for people.
+    /// The device cannot be trusted as a camera; a sentence for people says why.
     case untrusted(String)
-    /// Anything else: one sentence for people.
+    /// Any other failure; a sentence for people describes it.
     case failed(String)
 }

@@ -1,15 +1,15 @@
 import Glibc
 import Linux
 
-/// Ends a wait for a frame from another thread.
+/// Lets another thread end a wait for a frame.
 package final class Interruption: Sendable {
-    /// Readable while it is raised.
+    /// Readable while the interruption is raised.
     var descriptor: Int32 { event.rawValue }
     private let event: EventDescriptor
 
-    /// Not raised yet.
+    /// Makes an interruption that is not raised.
     ///
-    /// - Throws: ``CameraFault/failed(_:)`` when the process has too many descriptors.
+    /// - Throws: ``CameraFault/failed(_:)`` if the process has too many descriptors.
     package init() throws(CameraFault) {
         do throws(SystemError) {
             event = try EventDescriptor()
@@ -18,14 +18,14 @@ package final class Interruption: Sendable {
         }
     }
 
-    /// Ends the present wait and every later one.
+    /// Ends the present wait and every later wait.
     package func raise() {
         event.signal()
     }
 
     package var isRaised: Bool { isRaised(within: 0) }
 
-    /// Whether it is raised before so many milliseconds have passed.
+    /// Waits up to this many milliseconds for the interruption to be raised.
     package func isRaised(within milliseconds: Int32) -> Bool {
         var query = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&query, 1, milliseconds) > 0

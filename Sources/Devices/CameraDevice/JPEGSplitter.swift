@@ -1,12 +1,11 @@
-/// Cuts a stream of JPEG pictures, one after another, into pictures.
+/// Splits a stream of concatenated JPEG pictures.
 ///
-/// It follows the lengths of the segments, so that the end of an embedded picture isn't taken for
-/// its own; bytes that aren't JPEG are skipped.
+/// The splitter follows segment lengths, so the end of an embedded thumbnail does not end the
+/// picture. Bytes that are not JPEG are skipped.
 struct JPEGSplitter {
     private var bytes: [UInt8] = []
-    /// Where the picture begins.
     private var start = 0
-    /// How far it has been read.
+    /// Offset of the first byte that is not parsed yet.
     private var position = 0
     private var place = Place.outside
 
@@ -16,13 +15,11 @@ struct JPEGSplitter {
         case scan
     }
 
-    /// Takes more of the stream.
     mutating func append(_ more: some Sequence<UInt8>) { bytes += more }
 
-    /// Forgets what has come.
     mutating func reset() { self = JPEGSplitter() }
 
-    /// The next whole picture; nil: more bytes are needed.
+    /// Returns the next whole picture, or nil if more bytes are needed.
     mutating func next() -> [UInt8]? {
         while true {
             switch place {
@@ -50,7 +47,7 @@ struct JPEGSplitter {
         return false
     }
 
-    /// Passes one segment; false: it is not there yet.
+    /// Skips a segment; false if it is incomplete.
     private mutating func passSegment() -> Bool {
         guard position + 4 <= bytes.count else { return false }
         guard bytes[position] == 0xFF else {
@@ -60,7 +57,7 @@ struct JPEGSplitter {
         let marker = bytes[position + 1]
         let length = Int(bytes[position + 2]) << 8 | Int(bytes[position + 3])
         guard length >= 2, marker != 0xD8, marker != 0xD9 else {
-            // A picture begins inside another one, which was therefore cut off.
+            // A picture begins inside another picture, which is therefore incomplete.
             if marker != 0xD8 { position += 2 }
             place = .outside
             return true
@@ -71,7 +68,7 @@ struct JPEGSplitter {
         return true
     }
 
-    /// Passes compressed data; true: the picture ends; nil: there is no end yet.
+    /// Skips compressed data; true at the picture's end, nil if more bytes are needed.
     private mutating func passScan() -> Bool? {
         while position + 1 < bytes.count {
             guard bytes[position] == 0xFF else {
@@ -102,7 +99,7 @@ struct JPEGSplitter {
         return Array(bytes[start..<position])
     }
 
-    /// A picture without an end must not grow without bound.
+    /// Drops a picture without an end, so that it cannot grow without bound.
     private mutating func limited() -> [UInt8]? {
         if bytes.count - start > Frame.maximumBytes { reset() }
         return nil

@@ -1,21 +1,20 @@
-/// A camera that has to have a given identity, also after its hook has run and it is open.
+/// A camera whose identity is checked again after its hook has run and it is open.
 package struct PinnedCamera: Sendable {
     private let device: String
     private let identity: CameraIdentity
     private let hook: PreOpenHook?
 
-    /// The camera of a device node, and what its identity has to be.
     package init(device: String, identity: CameraIdentity, hook: PreOpenHook?) {
         self.device = device
         self.identity = identity
         self.hook = hook
     }
 
-    /// Runs the hook, opens the camera, and asks the kernel which camera was opened.
+    /// Runs the hook, opens the camera, and asks the kernel for the opened camera's identity.
     ///
-    /// `root` is put before `/dev` and `/sys`.
-    /// - Throws: ``CameraFault/untrusted(_:)`` when it isn't the pinned one; the faults of the hook
-    ///   and of ``V4L2Source``.
+    /// Tests set `root`, a prefix of `/dev` and `/sys`.
+    /// - Throws: ``CameraFault/untrusted(_:)`` if another camera was opened; the faults of the hook
+    /// and of ``V4L2Source``.
     package func open(
         _ interruption: Interruption,
         system: VideoSystem = .kernel,

@@ -3,15 +3,15 @@ package struct PipeWireAddress: Hashable, Sendable, CustomStringConvertible {
     package static let scheme = "pipewire:"
     private static let longestName = 96
 
-    /// The whole path of the daemon's socket.
+    /// The absolute path of the daemon's socket.
     package let socket: String
-    /// What the daemon calls the camera: `node.name`.
+    /// The camera's `node.name` at the daemon.
     package let node: String
 
-    /// As `--camera` has it.
+    /// The text for `--camera`.
     package var description: String { "\(Self.scheme)\(socket)#\(node)" }
 
-    /// Nil unless the text has a path and a name of printable characters.
+    /// Returns nil unless the text has a path and a name of printable characters.
     package init?(_ text: String) {
         guard text.hasPrefix(Self.scheme) else { return nil }
         let parts = text.dropFirst(Self.scheme.count)
@@ -25,7 +25,7 @@ package struct PipeWireAddress: Hashable, Sendable, CustomStringConvertible {
         node = String(parts[1])
     }
 
-    /// The folder in which the socket comes and goes.
+    /// The folder of the socket, for watching whether the daemon starts or stops.
     package var folder: String {
         socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? "/"
     }

@@ -1,59 +1,61 @@
 internal import CPipeWire
 internal import Glibc
 
-/// A connection to a PipeWire daemon of the system, of whose nodes one is the camera.
+/// A connection to a system's PipeWire daemon, with a camera among its nodes.
 ///
-/// Used by one thread at a time. It waits for nothing: who has it waits for ``descriptor``, and
-/// then calls ``serve()``.
+/// Use it from a single thread at a time. No method waits: the caller polls ``descriptor`` and then
+/// calls ``serve()``.
 package final class PipeWireConnection {
-    /// What is known of the camera.
+    /// The state of the camera at the daemon.
     package enum Standing: Hashable, Sendable {
-        /// The daemon has not said yet.
+        /// The daemon has not answered yet.
         case unknown
-        /// It is there, and this is how it is recognised.
+        /// The camera is available, with this identity.
         case camera(CameraIdentity)
-        /// It isn't there, or can't be used.
+        /// The camera is missing or unusable.
         case fault(CameraFault)
     }
 
-    /// What has become of the stream since it was last looked at.
+    /// The state of the stream.
     struct Stream {
         var isRunning = false
-        /// Why it can't go on.
+        /// The cause of a failure that ended the stream.
         var failure: String?
-        /// Of the next frames; nil: one that nothing here decodes.
+        /// The format of the next frames; nil for a format that cannot be decoded.
         var format: PixelFormat?
         var size = (width: 0, height: 0)
         /// The newest frame.
         var frame: Frame?
-        /// How many pictures were none.
+        /// Count of broken pictures.
         var broken = 0
     }
 
     /// Readable when there is something to serve.
     package var descriptor: Int32 { cpipewire_descriptor(handle) }
     var stream = Stream()
-    /// The node of the camera, as far as it is known.
+    /// The camera's node, once known.
     private(set) var node: UInt32?
     private let address: PipeWireAddress
-    // The C side's object, closed in `deinit`.
+    // SAFETY: owned by this object, and closed only in `deinit`.
     private var handle: OpaquePointer?
     fileprivate var graph = PipeWireGraph(own: geteuid())
-    /// Whether the daemon ended the connection: another one is needed.
+    /// True after the daemon ended the connection; the caller has to open a new connection.
     package fileprivate(set) var hasEnded = false
     private var hasList = false
-    /// What was asked last, and has been answered last.
+    /// Sequence numbers of the last request and of the last answer.
     private var asked: Int32 = -1
     fileprivate var answered: Int32?
 
-    /// Connects to the daemon, whose answers then are to be waited for.
+    /// Connects to the daemon.
     ///
-    /// - Throws: ``CameraFault/disconnected`` when there is no daemon,
-    ///   ``CameraFault/untrusted(_:)`` when it isn't the system's, or a sentence.
+    /// The caller then waits for the answers.
+    ///
+    /// - Throws: ``CameraFault/disconnected`` without a daemon, ``CameraFault/untrusted(_:)`` if it
+    /// isn't the system's, or ``CameraFault/failed(_:)``.
     package init(_ address: PipeWireAddress) throws(CameraFault) {
         self.address = address
         let socket = try SystemSocket.connect(to: address.socket)
-        // See `handle`. This object outlives the C side's, which has it as its context.
+        // SAFETY: this object is the context of the C side, which `deinit` closes first.
         let context = Unmanaged.passUnretained(self).toOpaque()
         let result = withUnsafePointer(to: events) {
             cpipewire_open(socket, $0, context, &handle)
@@ -71,7 +73,7 @@ package final class PipeWireConnection {
 
     deinit { cpipewire_close(handle) }
 
-    /// Takes what the daemon has said, and tells what is known now.
+    /// Handles pending messages of the daemon and returns the camera's state.
     package func serve() -> Standing {
         cpipewire_serve(handle)
         guard !hasEnded else { return .fault(.disconnected) }
@@ -87,7 +89,7 @@ package final class PipeWireConnection {
                 asked = cpipewire_sync(handle)
             }
             guard answered == asked else { return .unknown }
-            // More is known of it by now than its name.
+            // Check again: the daemon has reported all of the node's properties only now.
             _ = try graph.camera(address.node)
             let properties = graph.entries[camera]?.properties ?? [:]
             return .camera(try CameraIdentity(pipeWire: address.node, properties))
@@ -97,7 +99,7 @@ package final class PipeWireConnection {
         }
     }
 
-    /// Has the pictures of the camera come.
+    /// Starts the stream of pictures.
     func start() throws(CameraFault) {
         guard let node,
             cpipewire_start(handle, node, Frame.maximumBytes) == CPIPEWIRE_OK.rawValue
@@ -109,11 +111,11 @@ package final class PipeWireConnection {
     fileprivate func see(_ format: Int32, _ size: (UInt32, UInt32)) {
         stream.format = Self.formats[format]
         stream.size = (Int(size.0), Int(size.1))
-        // Of the format before.
+        // The kept frame has the previous format.
         stream.frame = nil
     }
 
-    // The picture belongs to the C side, and is copied.
+    // SAFETY: the C side owns the bytes during this call; `Array` copies them.
     fileprivate func see(_ bytes: UnsafeBufferPointer<UInt8>?, _ stride: Int32) {
         guard let bytes, let format = stream.format else {
             stream.broken &+= 1
@@ -141,7 +143,7 @@ package final class PipeWireConnection {
     ]
 }
 
-// The context is the connection, which closes the C side before it goes.
+// SAFETY: the context is the connection, which closes the C side in its `deinit`.
 private func connection(_ context: UnsafeMutableRawPointer?) -> PipeWireConnection? {
     context.map { Unmanaged<PipeWireConnection>.fromOpaque($0).takeUnretainedValue() }
 }
@@ -167,7 +169,7 @@ private let events = cpipewire_events(
         connection(context)?.see(format, (width, height))
     },
     picture: { context, bytes, count, stride in
-        // The picture belongs to the C side, and is copied before this returns.
+        // SAFETY: the C side owns the bytes until this closure returns; `see` copies them.
         let picture = bytes.map { UnsafeBufferPointer(start: $0, count: count) }
         connection(context)?.see(picture, stride)
     }

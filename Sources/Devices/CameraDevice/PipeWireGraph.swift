@@ -1,17 +1,19 @@
-/// What a PipeWire daemon says that it has, as far as it says who made the camera.
+/// The objects of a PipeWire daemon, as far as they tell which process made the camera's node.
 struct PipeWireGraph {
     /// A client or a node.
     struct Entry {
         let isClient: Bool
         var properties: [String: String] = [:]
 
-        /// Numbers of objects are used again, these are not.
+        /// The object's serial number.
+        ///
+        /// Unlike its id, it is never reused.
         var serial: UInt64? { properties["object.serial"].flatMap { UInt64($0) } }
     }
 
     private static let mostEntries = 1024
     private static let longestText = 512
-    /// What is looked at; nothing else is kept.
+    /// The properties that are kept; all others are dropped.
     private static let keys: Set = [
         "object.serial", "object.linger", "client.id", "pipewire.sec.uid", "node.name",
         "media.class", "api.libcamera.path", "device.bus-path", "device.serial",
@@ -19,14 +21,14 @@ struct PipeWireGraph {
 
     private(set) var entries: [UInt32: Entry] = [:]
     private var isOverfull = false
-    /// The user of a client that is no part of the system; it may have left something behind.
+    /// The user of a client outside the system, even a client that has disconnected: it may have
+    /// left nodes or links behind.
     private var stranger: String?
-    /// The user that this process runs as, whose clients are taken for the system's.
+    /// The user of this process, whose clients are trusted like the system's.
     private let user: UInt32
 
     init(own user: UInt32) { self.user = user }
 
-    /// A client or a node came.
     mutating func add(_ id: UInt32, isClient: Bool) {
         guard entries.count < Self.mostEntries else {
             isOverfull = true
@@ -35,10 +37,10 @@ struct PipeWireGraph {
         entries[id] = Entry(isClient: isClient)
     }
 
-    /// What the daemon says of one of them.
+    /// Records a property of a client or node.
     ///
-    /// The first word counts: it is the daemon's, and a node's own of itself comes later. What is
-    /// too long is none of a camera's, and left out.
+    /// Only the first value counts: the daemon sets it. A node's own values arrive later.
+    /// A value that is too long cannot be a camera's, and is ignored.
     mutating func set(_ key: String, of id: UInt32, to value: String) {
         guard let entry = entries[id], entry.properties[key] == nil, Self.keys.contains(key),
             value.utf8.count <= Self.longestText
@@ -48,7 +50,6 @@ struct PipeWireGraph {
         note(value)
     }
 
-    /// Something went.
     mutating func remove(_ id: UInt32) {
         guard let entry = entries.removeValue(forKey: id), entry.isClient else { return }
         if entry.properties["pipewire.sec.uid"] == nil { note("?") }
@@ -59,12 +60,14 @@ struct PipeWireGraph {
         if !isOurs { stranger = stranger ?? client }
     }
 
-    /// The node of a camera, if nobody but the system can decide what it shows.
+    /// Returns the node of a camera that only the system can feed with pictures.
     ///
-    /// Who is connected can make nodes, and links to ours, that stay when it has left. So no person
-    /// may have been since this began, beside the user that this process runs as.
+    /// A client can make nodes, and links to this stream, that outlive its connection. Therefore no
+    /// other person's client may have been connected at any time since this graph was started.
     ///
-    /// - Throws: ``CameraFault/disconnected`` when there is none.
+    /// - Throws: ``CameraFault/disconnected`` without such a node, ``CameraFault/untrusted(_:)``,
+    ///   or
+    /// ``CameraFault/failed(_:)``.
     func camera(_ name: String) throws(CameraFault) -> UInt32 {
         guard !isOverfull else { throw .failed("PipeWire has more objects than can be judged.") }
         let unnamed = entries.values.contains {
@@ -90,13 +93,15 @@ struct PipeWireGraph {
         return id
     }
 
-    /// A node can outlive the client that made it, whose number then may be another one's; one that
-    /// is meant to doesn't say who made it.
+    /// Refuses a node whose maker is unknown.
+    ///
+    /// A node can outlive its client, and another client may then get the client's id. A lingering
+    /// node does not say which client made it.
     private func checkMaker(of node: Entry, _ name: String) throws(CameraFault) {
         guard ["false", "0", nil].contains(node.properties["object.linger"]) else {
             throw .untrusted("\(name) of PipeWire was made to stay when its maker has left.")
         }
-        // The daemon's own.
+        // Without a client id, the daemon itself made the node.
         guard let maker = node.properties["client.id"] else { return }
         guard let client = UInt32(maker).flatMap({ entries[$0] }), client.isClient,
             let first = client.serial, let second = node.serial, first < second

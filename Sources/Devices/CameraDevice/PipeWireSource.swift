@@ -1,23 +1,23 @@
 import Glibc
 
-/// A camera of a PipeWire daemon of the system.
+/// A camera of the system's PipeWire daemon.
 package final class PipeWireSource: FrameSource {
     package var format: PixelFormat { connection.stream.format ?? .yuyv }
-    /// A daemon that says nothing for so long, or a camera that gives no picture, is broken.
+    /// The limit for an answer of the daemon and for a picture of the camera.
     private static let patience = Duration.seconds(5)
-    /// The number of bad pictures in a row after which the camera is given up.
+    /// Broken pictures in a row before the camera counts as failed.
     private static let mostBroken = 10
-    /// Of the text of a daemon so much is passed on.
+    /// The limit for the text of a daemon in a message.
     private static let longestReason = 120
 
     private let connection: PipeWireConnection
     private let identity: CameraIdentity
     private let node: UInt32?
 
-    /// Opens the camera, which has to be the expected one, and waits until it gives pictures.
+    /// Opens the expected camera and waits until the stream runs.
     ///
-    /// - Throws: ``CameraFault/interrupted`` when it is raised, ``CameraFault/disconnected``,
-    ///   ``CameraFault/busy``, ``CameraFault/untrusted(_:)``, or a sentence.
+    /// - Throws: ``CameraFault/interrupted``, ``CameraFault/disconnected``, ``CameraFault/busy``,
+    /// ``CameraFault/untrusted(_:)``, or ``CameraFault/failed(_:)``.
     package init(
         _ address: PipeWireAddress,
         as expected: CameraIdentity,
@@ -42,7 +42,7 @@ package final class PipeWireSource: FrameSource {
     }
 
     package func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
-        // One that came meanwhile is too old.
+        // Drop a stale frame.
         connection.stream.frame = nil
         let silence = CameraFault.failed("The camera gives no pictures.")
         for _ in 0..<Self.mostBroken {
@@ -60,7 +60,7 @@ package final class PipeWireSource: FrameSource {
         throw .failed("The camera gives only broken pictures.")
     }
 
-    /// Serves the connection until there is a result; what is wrong with it ends the wait.
+    /// Serves the connection until `result` returns a value or the connection fails.
     private static func wait<Result>(
         for connection: PipeWireConnection,
         _ interruption: Interruption,
@@ -82,7 +82,7 @@ package final class PipeWireSource: FrameSource {
         }
     }
 
-    /// PipeWire tells causes in words; it has those of the kernel.
+    /// Derives the fault from PipeWire's text, which includes the kernel's error text.
     static func fault(_ reason: String) -> CameraFault {
         if reason.contains("busy") { return .busy }
         let plain = reason.prefix(longestReason).filter { $0.isASCII && !$0.isNewline }

@@ -1,18 +1,19 @@
 import CLinux
 import Glibc
 
-/// A program that is run before the camera is opened, with the device node as its argument, for
-/// example to switch an infrared emitter on.
+/// A program to run before the camera is opened, for example to switch an infrared emitter on.
+///
+/// The program's argument is the device node.
 package struct PreOpenHook: Hashable, Sendable {
-    /// How long it may take, in milliseconds.
+    /// The time limit, in milliseconds.
     package static let limit: Int32 = 5_000
 
     private static let searchPath = "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 
     private let program: String
 
-    /// - Parameter program: Its absolute path; there is no shell and no search in PATH.
-    /// - Throws: ``CameraFault/failed(_:)`` when it isn't a program that can be run.
+    /// - Parameter program: The absolute path. No shell runs it, and PATH is not searched.
+    /// - Throws: ``CameraFault/failed(_:)`` if the file is not executable.
     package init(_ program: String) throws(CameraFault) {
         guard program.hasPrefix("/"), access(program, X_OK) == 0 else {
             throw .failed("The hook '\(program)' is not the whole path of a program.")
@@ -20,9 +21,11 @@ package struct PreOpenHook: Hashable, Sendable {
         self.program = program
     }
 
-    /// Runs it and waits; it is killed after 5 s, and so are processes that it leaves behind.
+    /// Runs the program and waits.
     ///
-    /// - Throws: ``CameraFault/failed(_:)`` unless it ends with status 0.
+    /// After 5 s, it is killed with all processes of its group.
+    ///
+    /// - Throws: ``CameraFault/failed(_:)`` unless it exits with status 0.
     package func run(
         _ device: String,
         _ interruption: Interruption,
@@ -31,23 +34,23 @@ package struct PreOpenHook: Hashable, Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The thread that runs it has every signal blocked.
+        // Reset the mask: the calling thread blocks every signal.
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        // The hook must not inherit the signals that this process ignores.
+        // Reset handlers: the hook must not inherit ignored signals.
         var all = sigset_t()
         sigfillset(&all)
         posix_spawnattr_setsigdefault(&attributes, &all)
-        // A process group of its own, so that whatever it started is killed with it.
+        // Use a separate process group, so that all processes that the hook starts are killed with
+        // it.
         posix_spawnattr_setpgroup(&attributes, 0)
         posix_spawnattr_setflags(
             &attributes,
             Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP)
         )
-        // Copies for this call only, as C strings.
+        // SAFETY: copies, which the `defer` below frees after the spawn.
         var words: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup(device), nil]
-        // Copies for this call only, like `words`.
         var environment: [UnsafeMutablePointer<CChar>?] = [strdup(Self.searchPath), nil]
         defer { for word in words + environment { free(word) } }
         var child: pid_t = 0
@@ -56,7 +59,7 @@ package struct PreOpenHook: Hashable, Sendable {
             throw .failed("The hook can't be run: \(String(cString: strerror(code))).")
         }
         let isInTime = wait(for: child, interruption, limit)
-        // Before it is waited for: until then its pid can't be reused.
+        // Kill the group before reaping the child: until then its pid cannot be reused.
         kill(-child, SIGKILL)
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 && errno == EINTR {}
@@ -68,7 +71,7 @@ package struct PreOpenHook: Hashable, Sendable {
         }
     }
 
-    /// False: it is still running, or the interruption was raised.
+    /// Returns false if the hook is still running or the interruption was raised.
     private func wait(for child: pid_t, _ interruption: Interruption, _ limit: Int32) -> Bool {
         let descriptor = pidfd_open(child, 0)
         guard descriptor >= 0 else { return false }

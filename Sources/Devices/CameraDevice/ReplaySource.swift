@@ -1,11 +1,11 @@
 import Glibc
 
-/// A file of JPEG pictures, one after another, shown as a camera would.
+/// Plays a file of concatenated JPEG pictures like a camera.
 ///
-/// It shows 30 a second, and begins again at the end. From a named pipe each picture is shown when
-/// it comes.
+/// A file plays in a loop at 30 pictures a second. A named pipe delivers each picture as soon as
+/// it is written.
 package final class ReplaySource: FrameSource {
-    /// Milliseconds from one frame of a file to the next.
+    /// Milliseconds between two frames of a file.
     static let pace: Int32 = 33
     private static let chunk = 1 << 16
 
@@ -14,13 +14,15 @@ package final class ReplaySource: FrameSource {
     private let descriptor: Int32
     private let isPipe: Bool
     private var splitter = JPEGSplitter()
-    /// Whether the file has had a picture since its beginning.
+    /// True if the current pass through the file has found a picture.
     private var hasPicture = false
     private var next = ContinuousClock.now
 
-    /// Opens a file or a named pipe; what was written to the pipe before is skipped.
+    /// Opens a file or a named pipe.
     ///
-    /// - Throws: ``CameraFault/disconnected`` when it isn't there, or a sentence.
+    /// Pictures already in the pipe are skipped.
+    ///
+    /// - Throws: ``CameraFault/disconnected`` if it is missing, or ``CameraFault/failed(_:)``.
     package init(path: String) throws(CameraFault) {
         self.path = path
         var status = stat()
@@ -30,7 +32,7 @@ package final class ReplaySource: FrameSource {
             throw .failed("\(path) is neither a file nor a named pipe.")
         }
         isPipe = kind == S_IFIFO
-        // Open for writing here too, the pipe doesn't reach its end when its writer leaves.
+        // Open the pipe for writing too, so that it has no end of file when its writer exits.
         let mode = isPipe ? O_RDWR : O_RDONLY
         descriptor = open(path, mode | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -79,7 +81,7 @@ package final class ReplaySource: FrameSource {
         }
     }
 
-    /// Returns when one of them is readable; the first is the interruption's.
+    /// Waits until a descriptor is readable; the first has to be the interruption's.
     private func wait(
         _ descriptors: [Int32],
         _ milliseconds: Int32

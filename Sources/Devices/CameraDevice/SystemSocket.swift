@@ -2,21 +2,24 @@ internal import CLinux
 internal import Glibc
 internal import Linux
 
-/// The socket of a program that belongs to the system, and to no person.
+/// Connects to the socket of a program that belongs to the system and not to a person.
 ///
-/// Whoever runs PipeWire, or may speak to it, decides what is seen: so neither may be a person.
+/// Anyone who runs PipeWire, or may connect to it, can feed it any picture. Therefore both must be
+/// users of the system.
 enum SystemSocket {
-    /// The users of the system have numbers below this one, as in login.defs(5).
+    /// Users of the system have lower numbers, as in login.defs(5).
     static let firstPerson: uid_t = 1000
-    /// What an address of the kernel has room for.
+    /// The longest path that fits into a `sockaddr_un`.
     static let longestPath = 107
 
-    /// Connects, without waiting.
+    /// Connects without waiting.
     ///
-    /// - Throws: ``CameraFault/disconnected`` when nobody is there, ``CameraFault/untrusted(_:)``
-    ///   when it is a person's or open for everybody, ``CameraFault/failed(_:)`` otherwise.
+    /// - Throws: ``CameraFault/disconnected`` without a listener, ``CameraFault/untrusted(_:)`` if
+    ///   it
+    /// is a person's or open to everyone, ``CameraFault/failed(_:)`` otherwise.
     static func connect(to path: String) throws(CameraFault) -> Int32 {
-        // Named first: the sensor's unit hides such folders, so they would seem to be missing.
+        // Check the prefix first: the sensor's unit hides these folders, so they would seem to be
+        // missing.
         guard !path.hasPrefix("/run/user/") else {
             throw .untrusted(
                 "\(path) is the PipeWire of a session. The session's user can feed it any picture."
@@ -54,10 +57,10 @@ enum SystemSocket {
         return descriptor
     }
 
-    /// Whether a user is the system's, as root is.
+    /// Returns whether a user belongs to the system, as root does.
     static func isOfSystem(_ user: uid_t) -> Bool { user < firstPerson }
 
-    /// Others could put their own socket in its place.
+    /// Refuses folders in which another user could replace the socket.
     private static func checkFolders(above place: String) throws(CameraFault) {
         var folder = place[...]
         while let slash = folder.lastIndex(of: "/") {
@@ -87,7 +90,7 @@ enum SystemSocket {
         }
     }
 
-    /// The files may have changed since: the kernel says who answers.
+    /// Asks the kernel who owns the listener: the files may have changed since the other checks.
     private static func checkPeer(of descriptor: Int32, _ path: String) throws(CameraFault) {
         var peer = ucred()
         var size = socklen_t(MemoryLayout<ucred>.size)

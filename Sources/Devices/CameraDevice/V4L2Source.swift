@@ -1,19 +1,19 @@
 import CV4L2
 import Glibc
 
-/// A camera of the kernel: memory-mapped streaming of YUYV, NV12, I420, MJPG or GREY.
+/// A V4L2 camera with memory-mapped streaming of YUYV, NV12, I420, MJPG or GREY.
 package final class V4L2Source: FrameSource {
-    /// The size that is asked for; the driver may give another.
+    /// The requested size; the driver may choose another.
     static let wanted = (width: 640, height: 480)
     static let buffers: UInt32 = 4
-    /// A camera that gives no picture for so long is broken; milliseconds.
+    /// Milliseconds without a picture before the camera counts as broken.
     static let patience: Int32 = 3_000
     private static let maximumFormats: UInt32 = 64
-    /// The number of bad frames in a row after which the camera is given up.
+    /// Bad frames in a row before the camera counts as broken.
     private static let maximumBadFrames = 30
 
     private struct Buffer {
-        // Shared with the driver; unmapped in `deinit`.
+        // SAFETY: shared with the driver, and unmapped only in `deinit`.
         let memory: UnsafeMutableRawPointer
         let length: Int
     }
@@ -26,9 +26,9 @@ package final class V4L2Source: FrameSource {
     private var mapped: [Buffer] = []
     private var isStreaming = false
 
-    /// Opens a camera and starts it.
+    /// Opens a camera and starts streaming.
     ///
-    /// - Throws: ``CameraFault/busy``, ``CameraFault/disconnected``, or a sentence.
+    /// - Throws: ``CameraFault/busy``, ``CameraFault/disconnected``, or ``CameraFault/failed(_:)``.
     package init(path: String, system: VideoSystem = .kernel) throws(CameraFault) {
         self.system = system
         descriptor = system.open(path)
@@ -42,12 +42,12 @@ package final class V4L2Source: FrameSource {
         isStreaming = true
     }
 
-    /// The number of the device that is open, whatever its node is now.
+    /// The number of the open device, even if its node has changed.
     var number: DeviceNumber? { system.number(descriptor) }
 
-    /// Whether a camera gives infrared pictures; opens it for a moment, and starts nothing.
+    /// Returns whether a camera is infrared; opens it briefly without streaming.
     ///
-    /// - Throws: As ``init(path:system:)`` does.
+    /// - Throws: The errors of ``init(path:system:)``.
     package static func isInfrared(
         _ path: String,
         system: VideoSystem = .kernel
@@ -55,9 +55,10 @@ package final class V4L2Source: FrameSource {
         try V4L2Source(probing: path, system).format == .grey
     }
 
-    /// Whether a node is a camera's, and no codec's; opens it for a moment.
+    /// Returns whether a node belongs to a camera and not to a codec; opens it briefly.
     ///
-    /// A camera on the processor's own bus may give planes alone, which nobody here can use.
+    /// Includes a camera on the processor's own bus that offers multi-planar capture only, although
+    /// this module cannot use it.
     static func takesPictures(_ path: String, _ system: VideoSystem) -> Bool {
         guard let able = try? V4L2Source(opening: path, system).abilities() else { return false }
         return able & (cv4l2_cap_capture | cv4l2_cap_planes) != 0 && able & cv4l2_cap_codec == 0
@@ -86,7 +87,7 @@ package final class V4L2Source: FrameSource {
         if descriptor >= 0 { system.close(descriptor) }
     }
 
-    /// Waits for the next frame: of an ordinary camera the newest, of an infrared camera every one.
+    /// Waits for a frame: the newest of an ordinary camera, or the next of an infrared camera.
     package func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
         var bad = 0
         while bad < Self.maximumBadFrames {
@@ -116,7 +117,7 @@ package final class V4L2Source: FrameSource {
         }
     }
 
-    /// Sets ``format`` and answers the driver's word for it.
+    /// Sets ``format`` and returns the driver's code for it.
     private func findFormat() throws(CameraFault) -> UInt32 {
         var offered: Set<UInt32> = []
         for index in 0..<Self.maximumFormats {
@@ -130,7 +131,7 @@ package final class V4L2Source: FrameSource {
             }
             offered.insert(description.pixelformat)
         }
-        // Formats without a decoder first: a decoder is what a hostile camera would attack.
+        // Prefer formats without a decoder, because a hostile camera would attack the decoder.
         let known: [(UInt32, PixelFormat)] = [
             (cv4l2_yuyv, .yuyv), (cv4l2_nv12, .nv12), (cv4l2_i420, .i420), (cv4l2_mjpg, .mjpg),
             (cv4l2_jpeg, .mjpg), (cv4l2_grey, .grey),
@@ -200,10 +201,10 @@ package final class V4L2Source: FrameSource {
         guard result >= 0 else { throw Self.fault(result, "The camera can't be waited for") }
         if waiting[1].revents != 0 { throw .interrupted }
         guard result > 0 else { throw .failed("The camera gives no pictures.") }
-        // An error of the descriptor is reported by the next request, with its cause.
+        // If poll() reports an error, the next request fails with its cause.
     }
 
-    /// Nil: nothing that can be used came.
+    /// Returns nil if no usable frame has arrived.
     private func newestFrame() throws(CameraFault) -> Frame? {
         var frame: Frame?
         var isEmpty = false
@@ -220,7 +221,7 @@ package final class V4L2Source: FrameSource {
             }
             frame = copy(buffer) ?? frame
             try queue(buffer.index)
-            // Lit and dark frames alternate there, and skipping one would hide that.
+            // Infrared frames alternate between lit and dark; skipping a frame would hide that.
             if format == .grey { break }
         }
         return isEmpty && frame == nil ? nil : frame
@@ -232,7 +233,7 @@ package final class V4L2Source: FrameSource {
         guard buffer.flags & cv4l2_flag_error == 0, count > 0, count <= memory.length else {
             return nil
         }
-        // The driver may write here again as soon as the buffer is queued.
+        // SAFETY: copy before queueing the buffer again: the driver may write to it from then on.
         let bytes = Array(UnsafeRawBufferPointer(start: memory.memory, count: count))
         if format == .mjpg { return Frame(jpeg: bytes) }
         return Frame(
@@ -259,7 +260,9 @@ package final class V4L2Source: FrameSource {
 
     // MARK: Requests
 
-    /// The kernel's answer; a request that a signal interrupted is repeated.
+    /// Returns the kernel's answer.
+    ///
+    /// Retries a request that a signal interrupted.
     private func attempt<Structure>(
         _ number: UInt,
         _ structure: inout Structure

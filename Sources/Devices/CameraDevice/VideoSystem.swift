@@ -1,34 +1,32 @@
 import CV4L2
 package import Glibc
 
-/// The system calls that a camera is driven with; a test puts its own device here.
+/// The system calls that drive a camera; tests replace them.
 ///
-/// Each answers as the kernel does: what it has, or a negative errno.
+/// Each function returns the kernel's result, or a negative errno.
 package struct VideoSystem {
     /// Opens a device node for reading and writing, without blocking.
     package var open: (_ path: String) -> Int32
-    /// The number of the device that a descriptor has open; nil: it is no character device.
+    /// The number of an open device; nil if it is no character device.
     package var number: (_ descriptor: Int32) -> DeviceNumber?
     package var close: (_ descriptor: Int32) -> Void
-    // The kernel reads and writes the structure that the request names.
-    /// A request of V4L2 with its structure.
+    // SAFETY: the pointer has to match the structure of the request, which the kernel accesses.
+    /// Makes a V4L2 request.
     package var ioctl: (_ descriptor: Int32, UInt, UnsafeMutableRawPointer) -> Int32
-    // Memory of the device; invalid after `unmap`.
+    // SAFETY: device memory, valid until `unmap`.
     package var map: (_ descriptor: Int32, _ length: Int, _ offset: Int) -> Mapping
-    // What `map` gave.
+    // SAFETY: the pointer has to come from `map`.
     package var unmap: (UnsafeMutableRawPointer, _ length: Int) -> Void
     /// Waits until a descriptor is readable; milliseconds.
     package var poll: (_ descriptors: inout [pollfd], _ milliseconds: Int32) -> Int32
 
-    /// The result of mapping a buffer.
     package enum Mapping {
-        // Valid until it is unmapped.
+        // SAFETY: valid until it is unmapped.
         case memory(UnsafeMutableRawPointer)
-        /// The errno, as a positive number.
+        /// A positive errno.
         case failure(Int32)
     }
 
-    // The same pointers as in the properties above.
     package init(
         open: @escaping (String) -> Int32,
         number: @escaping (Int32) -> DeviceNumber?,

@@ -1,10 +1,10 @@
 import Contract
 
-/// Judges frames, and debounces the hints to the person.
+/// Judges frames, and debounces the hints to the user.
 struct Advice {
-    /// The number of frames in a row that must give the same hint.
+    /// Frames in a row that must give an equal hint before it is shown.
     static let patience = 3
-    /// The number of frames after which the same hint is given again.
+    /// Frames before a hint is repeated.
     static let repetition = 60
 
     static let smallest: Float = 0.16
@@ -13,7 +13,7 @@ struct Advice {
     static let furthestUpOrDown: Float = 0.30
     static let furthestTurned: Float = 0.12
     static let darkestFace: Float = 0.10
-    /// Between two frames, in widths of the face.
+    /// The largest movement between two frames, in face widths.
     static let fastest: Float = 0.10
 
     private let smallest: Float
@@ -25,13 +25,13 @@ struct Advice {
 
     init(smallest: Float = Self.smallest) { self.smallest = smallest }
 
-    /// What is wrong with a frame that isn't dark; nil: nothing.
+    /// Returns the fault of a frame that isn't dark, or nil.
     mutating func fault(of sight: Sight) -> SensorHint? {
         let before = last
         last = sight.count == 1 ? sight.face : nil
         if sight.glare > 0.5 { return .tooBright }
         guard let face = sight.face, sight.count > 0 else { return .lookAtCamera }
-        // Only the person who authenticates may be in the picture.
+        // Only the user who authenticates may be in the picture.
         guard sight.count == 1 else { return .center }
         if face.size < smallest { return .moveCloser }
         if face.size > Self.largest { return .moveAway }
@@ -48,7 +48,7 @@ struct Advice {
         return nil
     }
 
-    /// The hint to tell now, if any; `patience` frames must agree first.
+    /// Returns the hint to show now, if any; `patience` frames must agree first.
     mutating func tell(_ hint: SensorHint?, patience: Int = Self.patience) -> SensorHint? {
         sinceTold += 1
         times = hint == asked ? times + 1 : 1

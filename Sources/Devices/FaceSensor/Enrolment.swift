@@ -1,25 +1,22 @@
 package import Contract
 
-/// One Enroll: takes five good frames of one face, no two alike.
+/// Enrols a face: collects five good frames with different poses.
 package struct Enrolment {
-    /// The result of a frame.
     package enum Outcome: Hashable, Sendable {
-        /// Nothing to tell.
         case nothing
-        /// Something to do better.
         case hint(SensorHint)
-        /// The number of frames that are taken.
+        /// The number of frames collected so far.
         case stage(UInt32)
-        /// All frames are taken: the faces of the template.
+        /// All frames are collected: the faces of the template.
         case done([FaceNumbers])
     }
 
     package static let stages: UInt32 = 5
-    /// Frames closer to each other than this show the same pose.
+    /// The smallest distance between frames with different poses.
     static let nearest: Float = 0.05
-    /// After this many good frames, enrolment goes on even if the person keeps still.
+    /// Good frames after which a smaller change suffices, because the user keeps still.
     static let still = 12
-    /// A motionless picture never makes progress.
+    /// The smallest distance that makes progress, so that a motionless picture never does.
     static let frozen: Float = 0.01
 
     private let threshold: FaceThreshold
@@ -28,7 +25,7 @@ package struct Enrolment {
     private var taken: [FaceNumbers] = []
     private var sinceTaken = 0
 
-    /// All frames must be within the match distance of the first.
+    /// Requires the faces of all frames to match the first.
     package init(threshold: FaceThreshold, asksForAttention: Bool = true) {
         self.threshold = threshold
         self.asksForAttention = asksForAttention
@@ -41,14 +38,14 @@ package struct Enrolment {
         }
         guard let numbers = sight.numbers else { return .nothing }
         if asksForAttention, sight.face?.isAttentive != true { return advise(.lookAtCamera) }
-        // Somebody else in front of the camera is not enrolled with the first one.
+        // Do not enrol a second person who steps in front of the camera.
         if let first = taken.first, first.distance(to: numbers) > threshold.distance {
             return advise(.lookAtCamera)
         }
         sinceTaken += 1
         let nearest = taken.map { $0.distance(to: numbers) }.min() ?? .infinity
         let needed = sinceTaken > Self.still ? Self.frozen : Self.nearest
-        // Who moves not at all, or is a picture, is told what would help.
+        // A hint helps a user who keeps perfectly still; a picture cannot follow it.
         let isFrozen = sinceTaken > Self.still && nearest < Self.frozen
         guard nearest >= needed else { return advise(isFrozen ? .turnLeft : nil) }
         taken.append(numbers)

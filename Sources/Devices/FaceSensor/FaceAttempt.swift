@@ -1,14 +1,13 @@
-/// How long the face of one attempt has been looked at: in pictures that were compared, and in
-/// which it could have matched.
+/// Measures how long the face of an attempt has been compared.
 ///
-/// Somebody who leaves takes nothing of it along: who comes again and again would never fail.
+/// Only time between compared frames counts. A face that disappears does not reset the time:
+/// otherwise a user who leaves and returns repeatedly would never fail.
 struct FaceAttempt {
     private var looked = Duration.zero
-    /// When it was last compared, a picture or two before this one.
+    /// The time of the last compared frame; nil after several frames without a comparison.
     private var last: ContinuousClock.Instant?
     private var framesNotCompared = 0
 
-    /// Takes the next frame into account.
     mutating func see(_ sight: Sight, wasCompared: Bool, at now: ContinuousClock.Instant) {
         if wasCompared {
             if let last { looked += now - last }
@@ -16,12 +15,13 @@ struct FaceAttempt {
             framesNotCompared = 0
             return
         }
-        // An infrared camera has a dark frame between two lit ones, and a face is missed in some.
+        // Ignore dark frames: an infrared camera has them between lit frames. A face may be missed
+        // in some.
         if !sight.isDark { framesNotCompared += 1 }
         if framesNotCompared >= Advice.patience { last = nil }
     }
 
-    /// Whether a face that didn't match was looked at for long enough; then the next one begins.
+    /// Returns whether the attempt has lasted long enough to fail; then starts the next attempt.
     mutating func hasFailed() -> Bool {
         guard looked >= Scanner.attempt else { return false }
         self = Self()

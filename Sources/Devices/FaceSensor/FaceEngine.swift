@@ -3,26 +3,26 @@ package import CameraDevice
 import Crypto
 import Linux
 
-// The engine's memory belongs to this object, which is used by one thread at a time.
-
-/// Finds and measures faces: the C++ unit, with the models.
+/// Finds and measures faces with the C++ unit and its models.
+///
+/// Not thread-safe.
 package final class FaceEngine {
-    // Made by the C++ unit, freed in `deinit`.
+    // SAFETY: made by the C++ unit, owned by this object, and freed only in `deinit`.
     private let handle: OpaquePointer
 
-    /// Makes an engine, from the detector of an earlier start if there is one.
+    /// Makes an engine, faster if it gets the detector of an earlier run.
     ///
     /// - Parameters:
     ///   - models: The models.
-    ///   - detector: What ``detector`` was of an earlier engine.
-    ///   - forAny: It uses nothing that only some processors have, sees the same, and takes longer.
+    ///   - detector: The ``detector`` of an earlier engine.
+    ///   - forAny: Use only instructions that every processor has. Results are equal but slower.
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
     package init(
         models: FaceModels.Content,
         detector: [UInt8] = [],
         forAny: Bool = false
     ) throws(FaceFault) {
-        // See `handle`.
+        // SAFETY: `made` is NULL or an engine that this object owns.
         var made: OpaquePointer?
         let result = cface_open(
             models.landmarks,
@@ -45,14 +45,14 @@ package final class FaceEngine {
 
     /// Makes an engine from the models of a folder.
     ///
-    /// The detector is cached in the state directory, preceded by its digest, because dlib doesn't
-    /// validate what it reads.
+    /// The state directory caches the detector with its digest, because dlib does not validate
+    /// input.
     ///
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
     package convenience init(models: FaceModels, state: String) throws(FaceFault) {
         let name = "detector.cache"
         let content = try models.load()
-        // Without the cache, or with a damaged one, only the start is slower.
+        // A missing or damaged cache only delays the start.
         let kept = try? PrivateDirectory(state).content(of: name, limit: 1 << 20)
         try self.init(models: content, detector: Self.unsealed(kept ?? []))
         guard !usedDetector else { return }
@@ -60,7 +60,7 @@ package final class FaceEngine {
         try? PrivateDirectory(state).replace(name, with: Array(SHA256.hash(data: fresh)) + fresh)
     }
 
-    /// The bytes after the digest; empty if they were damaged.
+    /// Returns the bytes after the digest, or nothing if they are damaged.
     private static func unsealed(_ kept: [UInt8]) -> [UInt8] {
         let detector = kept.dropFirst(SHA256.byteCount)
         let isWhole = kept.starts(with: SHA256.hash(data: detector))
@@ -69,20 +69,19 @@ package final class FaceEngine {
 
     deinit { cface_close(handle) }
 
-    /// Why there is no engine in a build without the package's trait.
+    /// The message of a build without the package's trait.
     package static let notBuilt =
         "This program was built without its face engine; build it with the package trait Face."
 
-    /// Whether the program was built with the engine.
     package static var isBuilt: Bool { cface_is_built() != 0 }
 
-    /// Whether the engine runs at full speed, also in a debug build.
+    /// True if the engine runs at full speed, even in a debug build.
     package static var isOptimised: Bool { cface_is_optimised() != 0 }
 
-    /// Whether the detector that was given was good.
+    /// True if the engine accepted the detector that it was given.
     package var usedDetector: Bool { cface_used_detector(handle) != 0 }
 
-    /// The detector, for the next start: loading it takes a hundredth of the time of building it.
+    /// The serialized detector for the next run: loading it is 100 times faster than building it.
     package var detector: [UInt8] {
         let count = cface_detector(handle, nil, 0)
         return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
@@ -90,7 +89,7 @@ package final class FaceEngine {
         }
     }
 
-    /// Looks at a frame; nil: it is no picture.
+    /// Analyses a frame; nil if it is no picture.
     package func look(_ frame: Frame) -> Sight? {
         let format: cface_format =
             switch frame.format {
@@ -145,7 +144,8 @@ extension Sight.Face {
         let points = withUnsafeBytes(of: seen.landmarks) { bytes in
             Array(bytes.bindMemory(to: Float.self))
         }
-        // The outer corners of the eyes: 0 on the right of the picture, 2 on the left.
+        // The outer corners of the eyes: points 0 on the right of the picture, points 4 on the
+        // left.
         let axis = (x: points[0] - points[4], y: points[1] - points[5])
         let middle = (x: (points[0] + points[4]) / 2, y: (points[1] + points[5]) / 2)
         let nose = (x: points[8] - middle.x, y: points[9] - middle.y)

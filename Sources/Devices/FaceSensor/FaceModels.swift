@@ -2,19 +2,18 @@ import Crypto
 import Glibc
 import Linux
 
-/// The two models: which they are, and where they are stored.
+/// The two model files of the face engine and their folder.
 package struct FaceModels: Hashable, Sendable {
-    /// One file of the models.
     struct File: Hashable {
         let name: String
         let size: Int
         let digest: String
     }
 
-    /// Both, as they should be.
+    /// Both models after their check.
     package struct Content: Sendable {
         let landmarks: [UInt8]
-        /// Stays in its file: the engine reads the weights at each look.
+        /// Kept open: the engine reads the weights at each look.
         let network: OwnedDescriptor
     }
 
@@ -32,10 +31,10 @@ package struct FaceModels: Hashable, Sendable {
 
     package let folder: String
 
-    /// The models of a folder, which need not be there.
+    /// Describes a folder, which may lack the models.
     package init(folder: String) { self.folder = folder }
 
-    /// What to do when they are not there, or not as they should be.
+    /// Tells users how to get missing or damaged models.
     package var remedy: String {
         var path = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &path, path.count)
@@ -46,10 +45,10 @@ package struct FaceModels: Hashable, Sendable {
         return "Get them, as root, with: \(program) --fetch-models --models \(folder)"
     }
 
-    /// Whether files of the right size are there; what is in them is checked by ``load()``.
+    /// True if both files have the right size; ``load()`` also checks their contents.
     package var areThere: Bool { fault == nil }
 
-    /// Why ``load()`` would fail at once; nil: files of the right size can be read.
+    /// The error with which ``load()`` would fail at once; nil if both files have the right size.
     package var fault: FaceFault? {
         for file in Self.files {
             let path = "\(folder)/\(file.name)"
@@ -64,7 +63,7 @@ package struct FaceModels: Hashable, Sendable {
         return nil
     }
 
-    /// Reports when the files have changed and have to be checked again.
+    /// A value that changes with the files, which then need a new check.
     package var stamp: [Int] {
         Self.files.flatMap { file in
             var status = stat()
@@ -87,7 +86,9 @@ package struct FaceModels: Hashable, Sendable {
         .failed("\(path) is not the model that it should be. \(remedy)")
     }
 
-    /// Reads the one, opens the other and checks both: the thresholds are valid for these alone.
+    /// Reads the landmark model, opens the network, and checks both digests.
+    ///
+    /// The thresholds are valid for these two files only.
     ///
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
     package func load() throws(FaceFault) -> Content {
@@ -114,7 +115,7 @@ package struct FaceModels: Hashable, Sendable {
         SHA256.hash(data: bytes).map { TemplateRecord.hexadecimal($0) }.joined()
     }
 
-    /// The digest of a file, read piece by piece; nil: it can't be read.
+    /// Returns the digest of a file, read in pieces, or nil if the file cannot be read.
     static func digest(ofFile path: String) -> String? {
         OwnedDescriptor.open(path, O_RDONLY).flatMap { digest(of: $0) }
     }

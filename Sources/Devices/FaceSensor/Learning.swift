@@ -1,25 +1,26 @@
 import CameraDevice
 import Glibc
 
-/// Which faces a template may learn after its enrolment, and how many.
+/// Decides which faces a template may learn after its enrolment, and how many.
 ///
-/// What is learned is measured by what was enrolled, never by what was learned before: so a
-/// template stays where its enrolment put it, and takes in nothing that the enrolment would not
-/// have taken.
+/// A new face is compared with enrolled faces only, never with learned faces. Learning therefore
+/// cannot drift, and accepts no face that an enrolment would refuse.
 enum Learning {
-    /// What a user's templates may have learned together.
+    /// The limit on learned faces of all of a user's templates together.
     static let maximum = 5
-    /// How long it takes until the next face may be learned; seconds.
+    /// Seconds that must pass before the next face may be learned.
     static let interval: Int64 = 24 * 3600
 
-    /// Whether another face may be learned now; a clock that was set back is waited for.
+    /// Returns whether a face may be learned now.
+    ///
+    /// If the clock was set back, learning waits.
     static func isDue(after last: Int64, _ count: Int, at now: Int64) -> Bool {
         guard count < maximum else { return false }
         let (past, overflows) = now.subtractingReportingOverflow(last)
         return last == 0 || !overflows && past >= interval
     }
 
-    /// Whether a face is far inside the threshold, and shows something new.
+    /// Returns whether a face is well within the threshold and shows a new pose.
     static func fits(
         _ face: FaceNumbers,
         _ record: TemplateRecord,
@@ -29,7 +30,7 @@ enum Learning {
         let isNew = record.learned.allSatisfy {
             $0.face.distance(to: face) >= Enrolment.nearest
         }
-        // The first is what every face of an enrolment has to match.
+        // An enrolment also requires every face to match its first.
         guard let first = record.faces.first, first.distance(to: face) <= threshold.distance else {
             return false
         }
@@ -38,27 +39,31 @@ enum Learning {
 }
 
 extension FaceThreshold {
-    /// The largest distance of a face that may be learned: two thirds of a match's.
+    /// The largest distance of a face that may be learned: two thirds of the match distance.
     var lesson: Float { distance * 2 / 3 }
 }
 
 extension TemplateStore {
-    /// What can be told of something that was learned.
+    /// The description of a learned face.
     package struct Learned: Hashable, Sendable {
-        /// 32 hexadecimal digits, at random.
+        /// 32 random hexadecimal digits.
         package let id: String
-        /// The template that it is a part of.
+        /// The id of the template with this face.
         package let template: String
         /// Seconds since 1970.
         package let time: Int64
     }
 
-    /// Adds a face, which the passcode has confirmed, to the template that it matched; the template
-    /// keeps its id.
+    /// Adds a face to the template that it matched.
     ///
-    /// - Returns: Whether it was added: at most once a day, at most five times, and only what
-    ///   ``Learning`` lets in.
-    /// - Throws: ``FaceFault/noTemplate`` when the template is gone.
+    /// The password has to confirm the user before.
+    ///
+    /// The template keeps its id.
+    ///
+    /// - Returns: False if ``Learning`` refuses the face. At most a face a day and five in total
+    ///   are
+    /// learned.
+    /// - Throws: ``FaceFault/noTemplate`` if the template was removed.
     package func learn(
         _ face: FaceNumbers,
         into id: String,
@@ -82,7 +87,7 @@ extension TemplateStore {
         return true
     }
 
-    /// What was learned of a user, the oldest first.
+    /// Returns a user's learned faces, the oldest first.
     package func learned(of user: UInt32) throws(FaceFault) -> [Learned] {
         try records(of: user)
             .flatMap { record in
@@ -93,9 +98,9 @@ extension TemplateStore {
             .sorted { ($0.time, $0.id) < ($1.time, $1.id) }
     }
 
-    /// Removes something that was learned; what was enrolled stays.
+    /// Removes a learned face; enrolled faces stay.
     ///
-    /// When it was learned is kept, so that it isn't learned anew on the same day.
+    /// The time of learning is kept, so that the face isn't learned again on the same day.
     package func removeLearned(_ id: String, of user: UInt32) throws(FaceFault) {
         for var record in try records(of: user) {
             guard let index = record.learned.firstIndex(where: { $0.id == id }) else { continue }

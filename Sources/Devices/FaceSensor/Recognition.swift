@@ -1,11 +1,11 @@
 package import Contract
 
-/// What makes two faces the same one.
+/// The limit on the distance between two faces of a person.
 package struct FaceThreshold: Hashable, Sendable {
-    /// The largest distance that is a match.
+    /// The largest distance of a match.
     package let distance: Float
 
-    /// The ordinary one; docs/face/figures.md says how many good pictures each of them refuses.
+    /// The default; docs/face/figures.md says how many good pictures each threshold refuses.
     package static let ordinary = Self(distance: 0.45)
     package static let strict = Self(distance: 0.40)
 }
@@ -20,48 +20,48 @@ package struct FaceTemplate: Hashable, Sendable {
     }
 }
 
-/// One Verify: decides frame by frame whether the right person is there.
+/// Decides frame by frame whether an enrolled user is in front of the camera.
 ///
-/// A match is two frames in a row, each with exactly one face, that match one template, with open
-/// eyes where attention is asked for. An attempt has failed after ten frames that don't: each one
-/// that is compared counts, and one that is not good enough to count is not compared.
+/// A match needs two frames in a row with exactly one face that matches the same template. If
+/// attention is required, the eyes must be open.
+///
+/// An attempt fails after ten compared frames without a match. Frames of too low quality are
+/// neither compared nor counted.
 package struct Recognition {
-    /// The result of a frame.
     package enum Outcome: Hashable, Sendable {
-        /// Nothing to tell.
         case nothing
-        /// Something to do better.
         case hint(SensorHint)
-        /// An attempt has failed; the scan goes on.
+        /// An attempt failed; the scan continues.
         case noMatch
-        /// It is the person of this template.
+        /// The id of the matching template.
         case match(String)
     }
 
     static let framesOfMatch = 2
     static let framesOfAttempt = 10
-    /// An infrared camera has a dark frame between two lit ones.
+    /// Dark frames before a hint; an infrared camera has a dark frame between two lit frames.
     static let darkFrames = 8
-    /// So many in a row it may have where one got lost; in more the face may become another one.
+    /// Dark frames in a row during which the face cannot have been replaced.
+    ///
+    /// Two mean a lost frame.
     static let darkFramesBetween = 2
     static let emptyFrames = 10
 
     private let templates: [FaceTemplate]
     private let threshold: FaceThreshold
     private let asksForAttention: Bool
-    /// Narrower than an enrolment wants it: people sit back, and the network needs no more.
+    /// Lower than the limit of an enrolment: users sit further back, and the network can handle it.
     static let smallest: Float = 0.12
 
-    /// Whether the face of the last frame was compared with the templates.
     private(set) var hasCompared = false
     private var advice = Advice(smallest: smallest)
     private var candidate: (id: String, frames: Int)?
     private var failures = 0
-    /// How many dark frames there were since the last lit one.
+    /// Dark frames since the last lit frame.
     private var dark = 0
     private var challenge: LifeCheck?
 
-    /// Begins; `lifeCheck` is what a match has to pass as well, nil: nothing.
+    /// Starts an evaluation; a match also has to pass `lifeCheck` unless it is nil.
     package init(
         templates: [FaceTemplate],
         threshold: FaceThreshold,
@@ -84,10 +84,10 @@ package struct Recognition {
         }
         dark = 0
         let fault = advice.fault(of: sight)
-        // A head that turns as it was told to attends; its eyes are seen from the side.
+        // A head that turns as requested counts as attentive: its eyes are seen from the side.
         let isAttentive =
             !asksForAttention || sight.face?.isAttentive == true || challenge?.isTurning == true
-        // What never counts as a miss could be tried without end.
+        // Compare only frames that can count as a miss. Otherwise an attacker has unlimited tries.
         let counts = fault == nil || fault == .holdStill || challenge?.isTurning == true
         guard sight.count == 1, let numbers = sight.numbers, isAttentive, counts else {
             loseFace()
@@ -122,7 +122,7 @@ package struct Recognition {
         _ face: Sight.Face?,
         _ fault: SensorHint?
     ) -> Outcome {
-        // A head that turns away as requested must not count as a stranger's.
+        // A head that turns as requested looks different and must not count as a miss.
         if let known = candidate?.id, challenge?.isTurning == true,
             match(numbers, LifeCheck.distanceWhileTurned) == known
         {
@@ -131,7 +131,7 @@ package struct Recognition {
             return .noMatch
         }
         loseFace()
-        // Of a head that turns as it was told to.
+        // Only a head that turns as requested is compared despite this fault.
         if let fault, fault != .holdStill { return advise(fault) }
         failures += 1
         guard failures >= Self.framesOfAttempt else { return advise(fault) }
@@ -139,7 +139,7 @@ package struct Recognition {
         return .noMatch
     }
 
-    /// What is seen next may be another face.
+    /// Starts over: the next frame may show another face.
     private mutating func loseFace() {
         candidate = nil
         challenge?.loseFace()

@@ -2,46 +2,44 @@ package import CameraDevice
 package import Contract
 import Linux
 
-/// Opens the camera, looks at its frames and decides, on a thread of its own.
+/// Opens the camera and decides about its frames, on a dedicated thread.
 ///
-/// Scores and pictures never leave it: it tells a hint, a stage, a failed attempt, or an id.
+/// Scores and pictures never leave the scanner. It reports only hints, stages, misses and ids.
 package actor Scanner {
-    /// What is told while it looks.
+    /// Events during a scan.
     package enum Report: Hashable, Sendable {
-        /// The camera gives pictures now.
+        /// The camera delivers pictures.
         case ready
-        /// Another program has the camera, which is waited for.
+        /// Another program uses the camera; the scanner waits for it.
         case busy
-        /// Something to do better.
         case hint(SensorHint)
-        /// A failed attempt.
+        /// A miss.
         case noMatch
-        /// So many stages of an enrolment are done.
+        /// The number of finished stages of an enrolment.
         case stage(UInt32)
     }
 
-    /// A match of Verify.
     package struct Match: Hashable, Sendable {
         package let id: String
-        /// What was seen, where it is good enough for an enrolment.
+        /// The face, if the frame is good enough for an enrolment.
         package let face: FaceNumbers?
     }
 
-    /// Finds faces in a frame; nil: the frame isn't a picture.
+    /// Finds faces in a frame; nil if the frame isn't a picture.
     package typealias Eye = (Frame) -> Sight?
-    /// Opens the camera, which then has to be the expected one.
+    /// Opens the camera and checks that it is the expected camera.
     package typealias Opener =
         (_ expected: CameraIdentity, Interruption) throws(CameraFault) -> any FrameSource
 
-    /// The number of broken frames in a row that ends an operation.
+    /// Broken frames in a row that end an operation.
     private static let maximumBroken = 30
-    /// How long after it was refused a camera is tried again; milliseconds.
+    /// Milliseconds between two tries to open a busy camera.
     static let busyPause: Int32 = 250
-    /// How long a face is looked at before an attempt has failed.
+    /// The time for which a face is compared before the attempt fails.
     static let attempt = Duration.seconds(3)
-    /// How long nobody has to be there until fewer pictures are looked at.
+    /// The time without a face after which the scanner looks at fewer frames.
     static let idleAfter = Duration.seconds(10)
-    /// How long it then waits between two pictures; milliseconds.
+    /// Milliseconds between two frames when no face is in sight.
     private static let idlePause: Int32 = 450
 
     private let thread: SerialThread
@@ -58,16 +56,16 @@ package actor Scanner {
         thread.asUnownedSerialExecutor()
     }
 
-    /// Makes a scanner that has neither engine nor camera yet.
+    /// Makes a scanner without engine and camera.
     ///
     /// - Parameters:
-    ///   - threshold: What is a match.
-    ///   - asksForLife: Whether a match takes the emitter's light and a turn of the head.
-    ///   - asksForAttention: Whether closed eyes match nothing.
+    ///   - threshold: The threshold of a match.
+    ///   - asksForLife: Whether a match needs the emitter's light and a turn of the head.
+    ///   - asksForAttention: Whether a match needs open eyes.
     ///   - eye: Makes the engine, on the scanner's thread.
     ///   - camera: Opens the camera, on the scanner's thread.
     ///   - now: The time.
-    /// - Throws: ``FaceFault/failed(_:)`` when the kernel refuses a thread.
+    /// - Throws: ``FaceFault/failed(_:)`` if the kernel refuses a thread.
     package init(
         threshold: FaceThreshold,
         asksForLife: Bool,
@@ -85,15 +83,15 @@ package actor Scanner {
         openCamera = camera
     }
 
-    /// Makes the engine, if it isn't there yet.
+    /// Makes the engine unless it exists already.
     package func warmUp() throws(FaceFault) { _ = try theEye() }
 
-    /// Looks until one of the templates matches.
+    /// Scans until a template matches.
     ///
-    /// `isWaiting` says whether a failed attempt is not counted yet: what is shown meanwhile
-    /// is not looked at.
+    /// `isWaiting` returns true while the daemon has not counted the last miss. Frames are skipped
+    /// meanwhile.
     ///
-    /// - Throws: ``CameraFault/interrupted`` when it is raised, or what went wrong.
+    /// - Throws: ``FaceFault``; ``CameraFault/interrupted`` in it if the interruption was raised.
     package func verify(
         _ templates: [FaceTemplate],
         camera: CameraIdentity,
@@ -118,7 +116,7 @@ package actor Scanner {
             case .nothing: break
             case .hint(let hint): report(.hint(hint))
             case .noMatch:
-                // A face gets its time: one that was seen for a moment has not failed.
+                // Report no miss before the face was compared for long enough.
                 guard attempt.hasFailed() else { break }
                 report(.noMatch)
             case .match(let id): return Match(id: id, face: isGood ? sight.numbers : nil)
@@ -127,9 +125,9 @@ package actor Scanner {
         }
     }
 
-    /// Looks until an enrolment has its frames, and answers the faces.
+    /// Scans until an enrolment is complete, and returns its faces.
     ///
-    /// - Throws: ``CameraFault/interrupted`` when it is raised, or what went wrong.
+    /// - Throws: ``FaceFault``; ``CameraFault/interrupted`` in it if the interruption was raised.
     package func enroll(
         camera: CameraIdentity,
         _ interruption: Interruption,
@@ -149,7 +147,7 @@ package actor Scanner {
         }
     }
 
-    /// An enrolment waits for nobody.
+    /// An enrolment has no misses to wait for.
     private static func never() -> Bool { false }
 
     private func theEye() throws(FaceFault) -> Eye {
@@ -159,9 +157,9 @@ package actor Scanner {
         return made
     }
 
-    /// Opens the camera; one that another program has is waited for (L25).
+    /// Opens the camera, and waits while another program uses it (L25).
     ///
-    /// The kernel doesn't say when it is free, so it is tried again and again.
+    /// The kernel does not report when a camera becomes free, so the scanner polls.
     private func takeCamera(
         _ expected: CameraIdentity,
         _ interruption: Interruption,
@@ -178,7 +176,7 @@ package actor Scanner {
         }
     }
 
-    /// The one path of every frame, whatever it comes from.
+    /// Runs every operation: all frames take this path.
     private func scan<Value>(
         _ expected: CameraIdentity,
         _ interruption: Interruption,
@@ -204,14 +202,14 @@ package actor Scanner {
                     continue
                 }
                 broken = 0
-                // Raised while the engine looked: its result no longer counts.
+                // If the interruption was raised while the engine ran, discard its result.
                 if interruption.isRaised { throw .interrupted }
                 if let value = judge(sight) { return value }
                 if sight.count > 0 { lastFace = now() }
-                // An infrared camera's frames are lit and dark in turns: none may be left out.
+                // Skip no frame of an infrared camera: lit and dark frames alternate.
                 guard !asksForLife, now() - lastFace > Self.idleAfter else { continue }
                 if interruption.isRaised(within: Self.idlePause) { throw .interrupted }
-                // The camera's buffers are full of pictures from the beginning of the pause.
+                // Drop a frame: the camera's buffers hold frames from the beginning of the pause.
                 _ = try camera.nextFrame(interruption)
             }
         } catch {

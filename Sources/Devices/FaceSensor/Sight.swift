@@ -1,25 +1,28 @@
-/// What was seen in one frame.
+/// The findings about a frame.
 package struct Sight: Hashable, Sendable {
-    /// The largest face of a frame; places and sizes are shares of the width or height.
+    /// The largest face of a frame.
+    ///
+    /// Positions and sizes are fractions of the frame's width or height.
     package struct Face: Hashable, Sendable {
         /// The middle of the face, 0 to 1 from the left.
         package var x: Float
         /// The middle of the face, 0 to 1 from the top.
         package var y: Float
-        /// Its width as a share of the picture's.
+        /// The width of the face.
         package var size: Float
-        /// How far it is turned: the nose's offset along the line of the eyes, as a multiple of the
-        /// distance between the eyes; positive to the right of the picture.
+        /// The nose's offset along the line of the eyes, in distances between the eyes.
+        ///
+        /// Positive values mean a turn to the right of the picture.
         package var yaw: Float
-        /// Its brightness, 0 to 1.
+        /// From 0 to 1.
         package var brightness: Float
-        /// How much more the eyes change from side to side than up and down; 0: not measured.
+        /// Variation from side to side divided by that from top to bottom; 0 if not measured.
         package var eyes: Float
 
-        /// What closed eyes stay below.
+        /// The limit below which eyes count as closed.
         static let openEyes: Float = 0.39
 
-        /// Whether its eyes are open, as far as can be measured.
+        /// True if the eyes are open, as far as can be measured.
         var isAttentive: Bool { eyes >= Self.openEyes }
 
         package init(
@@ -41,23 +44,21 @@ package struct Sight: Hashable, Sendable {
 
     /// Mean brightness, 0 to 1.
     package var brightness: Float
-    /// The share of dark pixels.
+    /// The fraction of dark pixels.
     package var darkness: Float
-    /// The share of blinding pixels.
+    /// The fraction of glaring pixels.
     package var glare: Float
     package var count: Int
-    /// The largest of them.
+    /// The largest face.
     package var face: Face?
-    /// The face in 128 numbers; only where there is exactly one.
+    /// The numbers of the face, if there is exactly one.
     package var numbers: FaceNumbers?
 
-    /// A frame above this is dark: it is not searched.
+    /// The darkness above which a frame is not searched for faces.
     package static let darknessLimit: Float = 0.6
 
-    /// Whether the frame is too dark to be searched.
     package var isDark: Bool { darkness > Self.darknessLimit }
 
-    /// What was seen.
     package init(
         brightness: Float,
         darkness: Float,
@@ -75,20 +76,19 @@ package struct Sight: Hashable, Sendable {
     }
 }
 
-/// A face as 128 numbers, in which two pictures of one person are close to each other.
+/// A face as 128 numbers; pictures of a person have a small distance.
 package struct FaceNumbers: Hashable, Sendable {
     package static let count = 128
 
-    /// The numbers, all finite.
     package let values: [Float]
 
-    /// Nil unless there are 128 finite numbers.
+    /// Returns nil unless there are 128 finite numbers.
     package init?(_ values: [Float]) {
         guard values.count == Self.count, values.allSatisfy(\.isFinite) else { return nil }
         self.values = values
     }
 
-    /// How different two faces are: their Euclidean distance.
+    /// Returns the Euclidean distance between two faces.
     package func distance(to other: Self) -> Float {
         var sum: Float = 0
         for (one, two) in zip(values, other.values) { sum += (one - two) * (one - two) }

@@ -3,16 +3,16 @@ import Crypto
 /// A template as it is stored: magic number, camera and time in clear text, label and faces
 /// encrypted.
 ///
-/// As long as nothing was learned it is stored in format 1, as it always was; format 2 also has
-/// what was learned, and when that was last.
+/// Format 1 has no learned faces. Format 2, used after the first learned face, adds them and the
+/// time of the last.
 ///
-/// AES-GCM also authenticates the clear part and the user and id, which are not stored in the file.
+/// AES-GCM also authenticates the clear part, and the user and id, which the file does not contain.
 struct TemplateRecord {
     var entry: TemplateStore.Entry
     let faces: [FaceNumbers]
-    /// What was learned since the enrolment, the oldest first.
+    /// Faces learned after the enrolment, the oldest first.
     var learned: [LearnedFace] = []
-    /// When something was last learned, also if that was removed; seconds since 1970, 0: never.
+    /// Time of the last learned face, even if it was removed, in seconds since 1970; 0 for never.
     var lastLearned: Int64 = 0
 
     struct LearnedFace: Hashable {
@@ -31,7 +31,7 @@ struct TemplateRecord {
         self.faces = faces
     }
 
-    /// Nil: it was changed, or was sealed for another user, id or key.
+    /// Returns nil if the content was changed, or sealed for another user, id or key.
     init?(_ content: [UInt8], id: String, user: UInt32, key: SymmetricKey) {
         var reader = ByteReader(content[...])
         guard let magic = reader.take(Self.magic.count),
@@ -68,7 +68,7 @@ struct TemplateRecord {
         self.faces = faces
     }
 
-    /// The file; nil when something doesn't fit.
+    /// Returns the file's content, or nil if a value is out of range.
     func sealed(user: UInt32, key: SymmetricKey) -> [UInt8]? {
         guard let cameraLength = UInt8(exactly: entry.camera.utf8.count),
             let labelLength = UInt16(exactly: entry.label.utf8.count),
@@ -104,8 +104,8 @@ struct TemplateRecord {
         (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 
-    /// Every part has a fixed length or a length prefix, so that different parts never give the
-    /// same bytes.
+    /// Encodes the authenticated data without ambiguity: each part has a fixed length or a length
+    /// prefix.
     static func authenticated(_ head: [UInt8], _ id: String, _ user: UInt32) -> [UInt8] {
         var bytes = head
         bytes.append(integer: user)
@@ -117,7 +117,7 @@ struct TemplateRecord {
     }
 }
 
-/// Reads from the front of some bytes; what isn't there is nil.
+/// Reads from the front of bytes; returns nil if too few are left.
 private struct ByteReader {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -129,12 +129,12 @@ private struct ByteReader {
         return rest.prefix(count)
     }
 
-    /// The lowest byte first.
+    /// Little-endian.
     mutating func integer<Number: FixedWidthInteger & UnsignedInteger>() -> Number? {
         take(Number.bitWidth / 8)?.reversed().reduce(0) { $0 << 8 | Number($1) }
     }
 
-    /// When something was last learned, and what; nil: it isn't what ``TemplateRecord`` writes.
+    /// Reads the time of the last learned face and the learned faces; nil if they are malformed.
     mutating func learned() -> (last: Int64, faces: [TemplateRecord.LearnedFace])? {
         guard let last = time(), last > 0, let count: UInt8 = integer() else { return nil }
         var faces: [TemplateRecord.LearnedFace] = []
@@ -163,7 +163,7 @@ private struct ByteReader {
 }
 
 extension [UInt8] {
-    /// The lowest byte first.
+    /// Little-endian.
     fileprivate mutating func append(integer: some FixedWidthInteger) {
         for shift in stride(from: 0, to: integer.bitWidth, by: 8) {
             append(UInt8(truncatingIfNeeded: integer >> shift))

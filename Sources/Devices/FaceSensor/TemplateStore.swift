@@ -3,23 +3,23 @@ import Crypto
 import Glibc
 import Linux
 
-/// The templates of all users: one file each, encrypted and authenticated.
+/// The templates of all users, each in an encrypted and authenticated file.
 ///
-/// The user and the camera are part of what is authenticated: a template that is moved to another
-/// user, or attributed to another camera, is refused like one with a changed byte.
+/// The authentication covers user and camera. A template that was moved to another user, or
+/// attributed to another camera, is refused like any changed file.
 package actor TemplateStore {
-    /// What can be told of a template.
+    /// The description of a template.
     package struct Entry: Hashable, Sendable {
-        /// 32 hexadecimal digits, at random.
+        /// 32 random hexadecimal digits.
         package let id: String
         package var label: String
         /// Seconds since 1970.
         package let created: Int64
-        /// The camera it was enrolled with.
+        /// The identity of the camera that enrolled it.
         package let camera: String
     }
 
-    /// Templates of one user.
+    /// The limit on templates of a user.
     package static let maximum = 5
     private static let maximumLabel = 256
     private static let maximumFaces = 16
@@ -29,27 +29,26 @@ package actor TemplateStore {
 
     private let folder: PrivateDirectory
     private let key: SymmetricKey
-    /// The state of the folder at the last look, plus the changes made here since.
+    /// Ids in the folder when it was last read, plus changes by this store.
     private var known: [UInt32: Set<String>]
 
-    /// Opens the store in a folder, which is made where it is missing.
+    /// Opens the store in a folder, which is created if necessary.
     ///
-    /// - Throws: ``FaceFault/failed(_:)`` when the folder or its key isn't ours alone.
+    /// - Throws: ``FaceFault/failed(_:)`` if another user can access the folder or its key.
     package init(folder path: String) throws(FaceFault) {
         folder = try translating { () throws(SystemError) in try PrivateDirectory(path) }
         key = try Self.key(in: folder)
         known = try Self.identifiers(in: folder)
     }
 
-    /// The users whose templates were added or removed other than through this store since the last
-    /// look.
+    /// Returns users whose templates another program added or removed since the last call.
     package func changedUsers() throws(FaceFault) -> [UInt32] {
         let now = try Self.identifiers(in: folder)
         defer { known = now }
         return Set(now.keys).union(known.keys).filter { now[$0] != known[$0] }.sorted()
     }
 
-    /// The paths of the templates that can't be used.
+    /// Returns the paths of damaged templates.
     package func damaged() throws(FaceFault) -> [String] {
         var paths: [String] = []
         for (user, ids) in try Self.identifiers(in: folder) {
@@ -60,17 +59,19 @@ package actor TemplateStore {
         return paths.sorted()
     }
 
-    /// The templates of a user that are not damaged, the oldest first.
+    /// Returns a user's undamaged templates, the oldest first.
     ///
-    /// - Throws: Where one can't be read: what the user has isn't known then.
+    /// - Throws: ``FaceFault`` if a file cannot be read: then the user's templates are unknown.
     package func entries(of user: UInt32) throws(FaceFault) -> [Entry] {
         try records(of: user).map(\.entry)
             .sorted { ($0.created, $0.id) < ($1.created, $1.id) }
     }
 
-    /// What one user is recognised by with one camera.
+    /// Returns a user's templates of a camera.
     ///
-    /// - Throws: ``FaceFault/noTemplate`` without any, a sentence when all are another camera's.
+    /// - Throws: ``FaceFault/noTemplate`` without templates, ``FaceFault/failed(_:)`` if all belong
+    ///   to
+    /// another camera.
     package func templates(
         of user: UInt32,
         camera: String
@@ -90,7 +91,7 @@ package actor TemplateStore {
         }
     }
 
-    /// Keeps the faces of an enrolment under a new id, and answers that.
+    /// Stores the faces of an enrolment and returns the new id.
     package func add(
         _ faces: [FaceNumbers],
         label: String,
@@ -118,7 +119,7 @@ package actor TemplateStore {
         forget(id, of: user)
     }
 
-    /// Removes all templates of a user, damaged or not, and says how many there were.
+    /// Removes all templates of a user, damaged or not, and returns their number.
     package func removeAll(of user: UInt32) throws(FaceFault) -> UInt32 {
         var count: UInt32 = 0
         for id in try identifiers(of: user) where try removeFile(of: id, user) {
@@ -151,7 +152,7 @@ package actor TemplateStore {
             && id.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
-    /// The ids in the folder, by user.
+    /// Returns the ids in the folder, by user.
     private static func identifiers(
         in folder: PrivateDirectory
     ) throws(FaceFault) -> [UInt32: Set<String>] {
@@ -171,9 +172,10 @@ package actor TemplateStore {
         try Self.identifiers(in: folder)[user] ?? []
     }
 
-    /// The usable ones: a damaged file doesn't affect the others.
+    /// Returns the usable records; a damaged file doesn't affect the others.
     ///
-    /// - Throws: Where one can't be read: it may be sound, and what the user has isn't known then.
+    /// - Throws: ``FaceFault`` if a file cannot be read: it may be intact, so the records are
+    ///   unknown.
     func records(of user: UInt32) throws(FaceFault) -> [TemplateRecord] {
         var records: [TemplateRecord] = []
         for id in try identifiers(of: user) {
@@ -227,7 +229,7 @@ package actor TemplateStore {
             }
             return SymmetricKey(data: bytes)
         }
-        // Templates without their key are unreadable, which must not look like having no templates.
+        // Without the key, existing templates are unreadable. Do not treat that as no templates.
         let names = try translating { () throws(SystemError) in try folder.names() }
         guard !names.contains(where: { $0.hasSuffix(".face") }) else {
             throw .failed(

@@ -1,11 +1,11 @@
-"""Gets one file of a package with pip's own client, and runs nothing of the package.
+"""Downloads a file of a package with pip's own client, and runs no code of the package.
 
     python3 -I fetch-archive.py FILE SHA256 SIZE FOLDER PACKAGE [OPTION]...
 
-pip looks the file up and opens the connections, with the user's settings for it: index, folders,
-proxy, certificates, passwords. `pip download` itself would run the package's setup.py for its name,
-and older ones begin again after a break. Here half a file stays as FILE.part and is gone on with,
-in the next run too. The options are those of `pip download`.
+pip finds the file and opens the connections with the user's settings: index, folders, proxy,
+certificates, passwords. `pip download` itself would run the package's setup.py to learn its name,
+and older versions restart an interrupted download. This program keeps a partial file as FILE.part
+and resumes it, even in the next run. The options are those of `pip download`.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ name, digest, size, folder, package = sys.argv[1:6]
 size, path = int(size), os.path.join(folder, name)
 part = path + ".part"
 
-# How long to wait before each try, in seconds.
+# Seconds to wait before each try.
 PAUSES = (0, 0, 1, 2, 4, 8)
 OTHER_PIP = (f"The pip of {sys.executable} works in a way that is not known here: {{}}. Have "
              "another python3 first in the PATH, such as Debian's with python3-pip, or put "
@@ -35,15 +35,15 @@ except ImportError as error:
 
 
 class Refused(Exception):
-    """What comes is not what was pinned, or nothing comes."""
+    """The server refuses the file, or sends something other than the pinned file."""
 
 
 class Broken(Exception):
-    """The connection broke; the next may do better."""
+    """The connection broke; another try may succeed."""
 
 
 def answer(session, url, have, timeout):
-    """What the server answers, and where in the file that begins; None: ask for the whole."""
+    """Returns the response and its offset in the file; None: the whole file has to be requested."""
     headers = {"Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
@@ -63,7 +63,7 @@ def answer(session, url, have, timeout):
 
 
 def show(before, have):
-    """Says how far it is: on a terminal in one line, else at every tenth."""
+    """Shows progress: on a terminal on a single line, otherwise at every tenth."""
     steps, end = (100, "\r") if sys.stdout.isatty() else (10, "\n")
     if have * steps // size > before * steps // size:
         text = f"{name}: {have * 100 // size:3} %, {have / 1e6:.1f} of {size / 1e6:.1f} MB"
@@ -71,7 +71,7 @@ def show(before, have):
 
 
 def append(file, response, have):
-    """Writes what comes behind what is there, and never more than was pinned."""
+    """Appends the response to the file, up to the pinned size."""
     while True:
         try:
             content = response.raw.read(min(1 << 16, size - have + 1))
@@ -92,7 +92,7 @@ def append(file, response, have):
 
 
 def fill(session, url, timeout):
-    """Gets what is missing of the file."""
+    """Downloads the missing part of the file."""
     with open(part, "ab") as file:
         for pause in PAUSES:
             time.sleep(pause)
@@ -115,7 +115,7 @@ def fill(session, url, timeout):
 
 
 def found(place):
-    """The digest of what came."""
+    """Returns the digest of a file."""
     hasher = hashlib.sha256()
     with open(place, "rb") as file:
         for content in iter(lambda: file.read(1 << 20), b""):
@@ -124,11 +124,11 @@ def found(place):
 
 
 def fetch(session, links, timeout):
-    """Leaves the file in the folder, checked."""
+    """Downloads the file to the folder and checks it."""
     if not links:
         raise Refused(f"pip finds no {name}: see what it says above, the network, and its settings "
                       "(python3 -m pip config list).")
-    # Of one that was killed, what it had started may not have ended.
+    # A killed predecessor may have left a process that still downloads.
     lock = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -137,7 +137,7 @@ def fetch(session, links, timeout):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if os.path.exists(path) and found(path) == digest:
             return
-    # What is there already may be of another file: then once more from the beginning.
+    # An existing partial file may belong to another file: then start again, at most once.
     for _ in range(2 if os.path.exists(part) else 1):
         fill(session, links[0].url_without_fragment, timeout)
         if found(part) == digest:
@@ -148,7 +148,7 @@ def fetch(session, links, timeout):
 
 
 class Fetch(DownloadCommand):
-    """`pip download` as far as finding the file."""
+    """`pip download`, up to finding the file."""
 
     ignore_require_venv = True
 

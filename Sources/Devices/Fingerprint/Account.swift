@@ -1,17 +1,18 @@
 import DBus
 import Glibc
 
-/// Users as fprintd knows them: by name.
+/// Finds the account names that fprintd uses for users.
 package enum Account {
-    /// The account's name; nil when there is none, or none that may be part of a path.
+    /// Returns the account's name, or nil without an account or if its name is unsafe in a path.
     ///
-    /// Only the loop's thread asks, which is what getpwuid(3) needs.
-    /// - Throws: `failed` when the look-up fails, which must not look like a user without prints.
+    /// Call it only on the loop's thread, because getpwuid(3) is not thread-safe.
+    /// - Throws: `failed` if the look-up fails, so that this does not look like a user without
+    ///   prints.
     @BusActor
     package static func name(of uid: UInt32) throws(FprintFault) -> String? {
         errno = 0
         guard let entry = getpwuid(uid), let text = entry.pointee.pw_name else {
-            // What getpwuid(3) lists for "not found".
+            // These values mean "not found" in getpwuid(3).
             guard [0, ENOENT, ESRCH, EBADF, EPERM].contains(errno) else {
                 throw .failed(
                     "The account \(uid) can't be looked up: \(String(cString: strerror(errno)))."
@@ -23,7 +24,7 @@ package enum Account {
         return isSafe(name) ? name : nil
     }
 
-    /// Whether fprintd may be given the name: it makes a folder of it.
+    /// Returns whether the name is safe for fprintd, which uses it as the name of a folder.
     static func isSafe(_ name: String) -> Bool {
         guard (1...256).contains(name.utf8.count), name.utf8.first != UInt8(ascii: ".") else {
             return false

@@ -11,13 +11,13 @@ package enum Finger: String, CaseIterable, Sendable {
     case rightRing = "right-ring-finger"
     case rightLittle = "right-little-finger"
 
-    /// The order in which fingers are taken for an enrolment that names none.
+    /// The order in which an enrolment without a named finger chooses fingers.
     package static let preferred: [Self] = [
         .rightIndex, .leftIndex, .rightThumb, .leftThumb, .rightMiddle, .leftMiddle, .rightRing,
         .leftRing, .rightLittle, .leftLittle,
     ]
 
-    /// The finger that a label names, such as "Right index" or "left thumb"; nil for other labels.
+    /// Parses a label such as "Right index" or "left thumb"; nil for other labels.
     package init?(label: String) {
         guard label.utf8.count <= 64 else { return nil }
         let word = label.lowercased().split { " -_".contains($0) }.joined(separator: "-")
@@ -27,13 +27,13 @@ package enum Finger: String, CaseIterable, Sendable {
         self = finger
     }
 
-    /// What it is called where nobody gave it a label.
+    /// The default label of its print.
     package var label: String {
         let words = rawValue.split(separator: "-").joined(separator: " ")
         return words.prefix(1).uppercased() + words.dropFirst()
     }
 
-    /// The name of its print's file: libfprint's number of the finger as one hexadecimal digit.
+    /// The file name of its print: libfprint's number of the finger as a hexadecimal digit.
     var fileName: String {
         String((Self.allCases.firstIndex(of: self) ?? 0) + 1, radix: 16)
     }

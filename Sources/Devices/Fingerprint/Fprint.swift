@@ -8,26 +8,27 @@ enum Fprint {
     static let manager = "net.reactivated.Fprint.Manager"
     static let device = "net.reactivated.Fprint.Device"
 
-    /// fprintd matches on the thread that answers calls: a big image keeps it for seconds.
+    /// The time limit of a call.
+    ///
+    /// The thread of fprintd that answers calls also matches images. A large image takes seconds.
     static let patience = Duration.seconds(15)
-    /// Claim may wait for a driver to open and for polkit.
+    /// The time limit of Claim, which may wait for a driver to open and for polkit.
     static let claimPatience = Duration.seconds(30)
 }
 
-/// A reader as fprintd shows it.
+/// A reader of fprintd.
 package struct FprintReader: Hashable, Sendable {
-    /// What identifies a reader across restarts of fprintd: its name, and its index among readers
-    /// of that name.
+    /// Identifies a reader across restarts of fprintd.
     package struct Key: Hashable, Sendable {
-        /// The name that its driver gives it.
+        /// The name given by its driver.
         package let name: String
-        /// 0 for the first one of this name.
+        /// The index among readers with this name, from 0.
         package let ordinal: Int
     }
 
     package let key: Key
-    /// Its object, as long as this fprintd runs.
+    /// Its object path, valid while this fprintd process runs.
     package let path: ObjectPath
-    /// The stages of an enrolment; -1: unknown.
+    /// The stages of an enrolment, or -1 if unknown.
     package let enrollStages: Int32
 }

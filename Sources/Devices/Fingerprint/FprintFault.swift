@@ -1,26 +1,22 @@
 import DBus
 
-/// Why fprintd did not do what it was asked to do.
+/// The reasons for a refusal or failure of fprintd.
 package enum FprintFault: Error, Hashable, Sendable {
-    /// Another program has the reader.
+    /// Another program uses the reader.
     case inUse
-    /// The reader is not there any more.
+    /// The reader is unplugged.
     case gone
-    /// fprintd ended, or was never there.
+    /// fprintd has exited or cannot be started.
     case lost
-    /// polkit refuses.
     case denied
-    /// The user has no prints on this reader.
     case noPrints
-    /// The finger is enrolled already, maybe for somebody else.
+    /// The finger is enrolled already, possibly for another user.
     case duplicate
-    /// The reader has no room for another print.
     case full
-    /// fprintd did not answer in time.
     case silent
-    /// The call was stopped by ourselves.
+    /// This process cancelled the call.
     case canceled
-    /// Anything else: one sentence for people.
+    /// Any other failure: a sentence for people.
     case failed(String)
 
     init(_ error: DBusError) {
@@ -38,7 +34,7 @@ package enum FprintFault: Error, Hashable, Sendable {
         }
     }
 
-    /// fprintd's state after a client released a reader during suspend: it recovers when it exits.
+    /// fprintd's state after a client released a reader during suspend; it recovers when it exits.
     private static let wedged = Self.failed(
         "fprintd keeps the reader open since a suspend. The reader recovers after half a minute "
             + "without use."

@@ -1,16 +1,17 @@
 package import DBus
 
-/// One claim of a reader for one user, on a bus connection of its own.
+/// A claim of a reader for a user, on a dedicated bus connection.
 ///
-/// fprintd ties a claim to the connection: closing it frees the reader, whatever else went wrong.
-/// Only statuses from fprintd's unique name count, and only from our own start until our own stop:
-/// fprintd broadcasts them, sends a no-match when it is stopped, and may send a match too late.
+/// fprintd ties a claim to its connection, so closing the connection always frees the reader.
+///
+/// Only statuses from fprintd's unique name count, and only between this session's start and stop.
+/// fprintd broadcasts statuses, reports a miss when it is stopped, and may report a match too late.
 @BusActor package final class FprintSession {
-    /// What ``next()`` waits for.
+    /// The reasons for a return of ``next()``.
     package enum Turn: Hashable, Sendable {
-        /// fprintd says something of the scan.
+        /// fprintd reported a status of the scan.
         case status(ScanStatus)
-        /// fprintd has left the bus, and the claim with it.
+        /// fprintd left the bus, which ends the claim.
         case lost
         /// ``interrupt()`` was called: check what changed.
         case interrupted
@@ -21,7 +22,7 @@ package import DBus
         case enroll
     }
 
-    /// The finger that fprintd looks for; nil when it looks for several at once, or hasn't said.
+    /// The finger that fprintd looks for; nil if it looks for several, or hasn't reported it.
     package private(set) var selected: Finger?
 
     private let connection: Connection
@@ -36,7 +37,7 @@ package import DBus
     private var waiting: CheckedContinuation<Void, Never>?
     private var lateEnd: ScanStatus?
 
-    /// The most statuses that are queued; when more arrive, the newest are dropped.
+    /// The limit on queued statuses; further statuses are dropped.
     private static let mostStatuses = 64
 
     private init(_ connection: Connection, _ owner: String, _ path: ObjectPath) {
@@ -45,9 +46,11 @@ package import DBus
         self.path = path
     }
 
-    /// A session that has asked for nothing yet; it needs ``close(undoing:awake:)`` in any case.
+    /// Opens a session without a claim.
     ///
-    /// Opening the connection blocks for one round trip to the bus.
+    /// The caller must end it with ``close(undoing:awake:)``.
+    ///
+    /// Opening the connection blocks for a round trip to the bus.
     ///
     /// - Throws: `lost`, `failed`.
     package static func open(
@@ -59,11 +62,14 @@ package import DBus
         return session
     }
 
-    /// Claims the reader for a user; canceling the task gives up at once.
+    /// Claims the reader for a user.
     ///
-    /// What fprintd was asked can't be taken back: it may grant the claim after that, and
-    /// ``close(undoing:awake:)`` then releases it. Closing the connection meanwhile would leave the
-    /// reader taken by nobody until fprintd has opened and closed it.
+    /// Cancelling the task ends the wait at once.
+    ///
+    /// A request to fprintd cannot be withdrawn. fprintd may grant the claim after a cancellation,
+    /// and
+    /// ``close(undoing:awake:)`` then releases it. Closing the connection earlier would leave the
+    /// reader claimed without an owner until fprintd has opened and closed it.
     ///
     /// - Throws: `inUse`, `gone`, `lost`, `denied`, `silent`, `canceled`.
     package func claim(for user: String) async throws(FprintFault) {
@@ -91,8 +97,10 @@ package import DBus
         if case .success = claimed { true } else { false }
     }
 
-    /// The fingers with a print on a reader, asked on a connection that is closed at once: fprintd
-    /// does not end while one that asked is there.
+    /// Lists the fingers with a print on a reader.
+    ///
+    /// Closes the connection at once, because fprintd does not exit while its callers are
+    /// connected.
     ///
     /// - Throws: `gone`, `lost`, `denied`, `silent`.
     package static func fingers(
@@ -118,14 +126,14 @@ package import DBus
 
     // MARK: Scanning
 
-    /// Looks for any finger of the user.
+    /// Starts to look for any finger of the user.
     ///
     /// - Throws: `noPrints`, `inUse`, `gone`, `lost`, `silent`, `canceled`.
     package func startVerify() async throws(FprintFault) {
         try await start(.verify, "VerifyStart", "any")
     }
 
-    /// Enrols a finger, which must have no print: fprintd would delete it first.
+    /// Starts to enrol a finger without a print; fprintd would delete an existing print first.
     ///
     /// - Throws: `denied`, `inUse`, `gone`, `lost`, `silent`, `canceled`.
     package func startEnroll(_ finger: Finger) async throws(FprintFault) {
@@ -135,7 +143,7 @@ package import DBus
     private func start(_ scan: Scan, _ member: String, _ word: String) async throws(FprintFault) {
         statuses = []
         selected = nil
-        // Before the call: with a fast reader the status is there before the reply.
+        // Set this before the call: a fast reader sends its status before the reply.
         self.scan = scan
         do throws(FprintFault) {
             try await call(member, word)
@@ -145,7 +153,7 @@ package import DBus
         }
     }
 
-    /// Ends the scan; from this call on no status of it counts.
+    /// Ends the scan; later statuses are ignored.
     ///
     /// - Throws: `gone`, `lost`, `silent`, `canceled`.
     package func stop() async throws(FprintFault) {
@@ -180,7 +188,7 @@ package import DBus
 
     // MARK: Prints
 
-    /// The fingers of a user with a print on this reader; none: empty.
+    /// Lists the user's fingers with a print on this reader; empty without prints.
     ///
     /// - Throws: `gone`, `lost`, `denied`, `silent`, `canceled`.
     package func fingers(of user: String) async throws(FprintFault) -> [Finger] {
@@ -197,7 +205,7 @@ package import DBus
         }
     }
 
-    /// Deletes the print of one finger of the user that the reader is claimed for.
+    /// Deletes a print of the user who claimed the reader.
     ///
     /// - Throws: `noPrints`, `denied`, `gone`, `lost`, `silent`, `canceled`.
     package func delete(_ finger: Finger) async throws(FprintFault) {
@@ -206,14 +214,17 @@ package import DBus
 
     // MARK: The end
 
-    /// Stops, releases and disconnects; not from a task that may be canceled.
+    /// Stops, releases and disconnects.
     ///
-    /// A claim that is not answered yet is waited for, at most half a minute.
+    /// Never call it in a task that may be cancelled.
+    ///
+    /// An unanswered claim is awaited first, for at most half a minute.
     ///
     /// - Parameters:
-    ///   - finger: What was being enrolled. Should it be complete after all, it is deleted.
-    ///   - awake: Returns when the machine is not asleep: a Release in suspend leaves the reader
-    ///     open for everybody until fprintd ends, and so does closing the connection.
+    ///   - finger: The finger being enrolled. If its enrolment completed after all, it is deleted.
+    ///   - awake: Returns when the machine is awake. A Release or a disconnect during suspend
+    ///     leaves
+    ///     the reader open until fprintd exits.
     package func close(
         undoing finger: Finger? = nil,
         awake: @BusActor () async -> Void

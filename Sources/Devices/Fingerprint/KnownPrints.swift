@@ -1,19 +1,21 @@
 package import Linux
 
-/// Under which ids fingers were listed, and by which print.
+/// Remembers the id of each listed finger's template, and its print.
 ///
-/// The id of a template stays while its print is the same, whether or not the files can be seen:
-/// fprintd's folder may appear only when its first finger is enrolled, and to a sandbox even later.
-/// Text, one line for each: uid, sensor, finger, id, print and time, with tabs between them.
+/// The id stays stable while the print does, even if the files become visible late: fprintd creates
+/// its folder at the first enrolment, and a sandbox may see it even later.
+///
+/// Format: a line of text per entry, with uid, sensor, finger, id, print and time, separated by
+/// tabs.
 package struct KnownPrints: Sendable {
     private struct Entry: Hashable {
         let uid: UInt32
         let sensor: String
         let finger: Finger
         var id: String
-        /// What its files said; empty: they could not be seen.
+        /// The digest of its files; empty if they could not be seen.
         var print: String
-        /// When that was, in nanoseconds since 1970.
+        /// The time of that digest, in nanoseconds since 1970.
         var since: Int64
     }
 
@@ -25,9 +27,9 @@ package struct KnownPrints: Sendable {
     private var entries: [Entry] = []
     private var isChanged = false
 
-    /// The file below a folder; what is malformed is left out.
+    /// Reads the file below a folder, and skips malformed lines.
     ///
-    /// One that can't be read is refused: without it fingers would get other ids.
+    /// Throws if the file cannot be read: without it, fingers would get new ids.
     package init(folder: String) throws(SystemError) {
         self.folder = folder
         let path = "\(folder)/\(Self.name)"
@@ -52,17 +54,17 @@ package struct KnownPrints: Sendable {
         }
     }
 
-    /// The id of a finger that fprintd lists.
+    /// Returns the id of a finger that fprintd lists.
     ///
     /// - Parameters:
-    ///   - finger: Which finger.
-    ///   - uid: Whose.
-    ///   - sensor: On which sensor.
-    ///   - print: What its files say; nil: they can't be seen.
-    ///   - modified: When the newest of them was written, in nanoseconds since 1970.
-    ///   - stamp: The id that an enrolment without files was given, with its time.
+    ///   - finger: The finger.
+    ///   - uid: The user.
+    ///   - sensor: The sensor with the print.
+    ///   - print: The digest of its files; nil if they cannot be seen.
+    ///   - modified: When the newest file was written, in nanoseconds since 1970.
+    ///   - stamp: The id with a time that an enrolment without visible files assigned.
     ///   - now: The time, in nanoseconds since 1970.
-    /// - Returns: The same id as before, unless the print is another.
+    /// - Returns: The previous id, unless the print has changed.
     package mutating func identifier(
         of finger: Finger,
         uid: UInt32,
@@ -83,8 +85,8 @@ package struct KnownPrints: Sendable {
             since: known?.since ?? stamp.flatMap(Self.time) ?? now
         )
         if let print, print != entry.print {
-            // Files that are seen for the first time are those that were there all the while,
-            // unless they were written since.
+            // Files seen for the first time belong to the known print unless they were written
+            // later.
             let isSame =
                 entry.print.isEmpty && (known != nil || stamp != nil) && modified <= entry.since
             if !isSame { entry.id = print }
@@ -95,14 +97,14 @@ package struct KnownPrints: Sendable {
         return entry.id
     }
 
-    /// A finger was enrolled anew: what was known of it is void.
+    /// Drops the entry of a finger that was enrolled anew.
     package mutating func forget(_ finger: Finger, uid: UInt32, sensor: String) {
         guard let index = index(of: finger, uid, sensor) else { return }
         entries.remove(at: index)
         isChanged = true
     }
 
-    /// The other fingers of a user have no print any more.
+    /// Drops entries of a user's other fingers, which have no print.
     package mutating func keep(only fingers: [Finger], uid: UInt32, sensor: String) {
         let count = entries.count
         entries.removeAll {
@@ -111,9 +113,9 @@ package struct KnownPrints: Sendable {
         if entries.count != count { isChanged = true }
     }
 
-    /// Writes down what has changed.
+    /// Saves changes.
     ///
-    /// - Returns: Whether it is written; it counts until the process ends in any case.
+    /// - Returns: False if saving failed; the changes then last until the process exits.
     package mutating func write() -> Bool {
         guard isChanged else { return true }
         let text =
@@ -146,7 +148,7 @@ package struct KnownPrints: Sendable {
         isChanged = true
     }
 
-    /// The time in an id such as `right-thumb.1790000000000000000`.
+    /// Returns the time in an id such as `right-thumb.1790000000000000000`.
     private static func time(in stamp: String) -> Int64? {
         stamp.split(separator: ".").last.flatMap { Int64($0) }
     }

@@ -1,22 +1,28 @@
 package import Linux
 
-/// Which sensor each reader is: labels and template ids are kept by the sensor's name, and fprintd
-/// lists readers in another order after a start.
+/// Assigns readers to sensors, and remembers the assignment.
 ///
-/// Text, one line for each: number of the sensor, index among readers of the name, and name, with
-/// tabs between them.
+/// Labels and template ids are stored by sensor name, but fprintd may list readers in another order
+/// after a restart.
+///
+/// Format: a line of text per reader, with the sensor's number, the index among readers of this
+/// name
+/// and the name, separated by tabs.
 package struct KnownReaders: Hashable, Sendable {
     private static let name = "fingerprint-readers"
-    /// How many sensors there are at most: so many names the bus's policy has.
+    /// The limit on sensors: the number of names in the bus's policy.
     package static let most = 4
     static let largestFile = 16 << 10
-    /// A reader with a longer name isn't written down: the file could not be read any more.
+    /// The limit on a reader's name.
+    ///
+    /// Longer names are not saved, because the file could grow too large
+    /// to be read.
     private static let longestName = 1024
 
     private let folder: String
     private var keys: [Int: FprintReader.Key] = [:]
 
-    /// The file below a folder; what is malformed is left out, and one that can't be read refused.
+    /// Reads the file below a folder and skips malformed lines; throws if the file cannot be read.
     package init(folder: String) throws(SystemError) {
         self.folder = folder
         let path = "\(folder)/\(Self.name)"
@@ -37,15 +43,16 @@ package struct KnownReaders: Hashable, Sendable {
         }
     }
 
-    /// The sensor of a reader, from 1 on.
+    /// Returns the sensor number of a reader, from 1.
     ///
-    /// A reader that isn't known gets the first number that none has, or else the first of a
-    /// reader that isn't there. The only one there has come in the place of the first.
+    /// An unknown reader gets the first free number, or else the first number of an absent reader.
+    /// A
+    /// reader that is the only one present gets number 1, because it replaces the first reader.
     ///
     /// - Parameters:
     ///   - key: The reader.
-    ///   - present: The readers that are there.
-    /// - Returns: nil when all numbers belong to readers that are there.
+    ///   - present: All readers that are plugged in.
+    /// - Returns: nil if present readers have all numbers.
     package mutating func number(
         of key: FprintReader.Key,
         among present: [FprintReader.Key]
@@ -62,12 +69,12 @@ package struct KnownReaders: Hashable, Sendable {
         return free
     }
 
-    /// Writes down what is known.
+    /// Saves the assignment.
     ///
-    /// - Returns: Whether it is written; it counts until the process ends in any case.
+    /// - Returns: False if saving failed; the assignment then lasts until the process exits.
     package func write() -> Bool {
         let text = keys.sorted { $0.key < $1.key }
-            // A name with a line's end would be another line.
+            // A name with a newline would corrupt the file.
             .filter { !$0.value.name.utf8.contains(UInt8(ascii: "\n")) }
             .filter { $0.value.name.utf8.count <= Self.longestName }
             .map { "\($0.key)\t\($0.value.ordinal)\t\($0.value.name)\n" }

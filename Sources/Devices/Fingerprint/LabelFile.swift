@@ -1,9 +1,10 @@
 package import Linux
 
-/// The labels that people gave their fingers: fprintd has no place for them.
+/// The labels of fingers, which fprintd cannot store.
 ///
-/// A label belongs to a template's id, so one whose print was replaced loses it. Text, one line
-/// for each: uid, sensor, id and label, with tabs between them.
+/// A label belongs to a template's id, so a finger whose print is replaced loses it.
+///
+/// Format: a line of text per label, with uid, sensor, id and label, separated by tabs.
 package struct LabelFile: Sendable {
     private struct Entry: Hashable {
         let uid: UInt32
@@ -16,17 +17,17 @@ package struct LabelFile: Sendable {
     private let folder: String
     private var entries: [Entry] = []
 
-    /// More than ``mostEntries`` of the longest lines.
+    /// Larger than ``mostEntries`` lines of the greatest length.
     static let largestFile = 4 << 20
     static let mostEntries = 4096
 
-    /// The file below a folder, which is made when it isn't there; what is malformed is left out.
+    /// Reads the file below a folder, and skips malformed lines.
     ///
-    /// One that can't be read is refused: what would be written later had nothing of it.
+    /// Throws if the file cannot be read: the next save would lose its labels.
     package init(folder: String) throws(SystemError) {
         self.folder = folder
-        // Bytes, because as a Character a carriage return and a newline are one, which isn't a
-        // line's end.
+        // Split bytes instead of characters: Swift treats a carriage return and newline as a single
+        // character, which would not end the line.
         let path = "\(folder)/\(Self.name)"
         let content = try PrivateFile.content(of: path, limit: Self.largestFile) ?? []
         for line in content.split(separator: UInt8(ascii: "\n")).prefix(Self.mostEntries) {
@@ -48,19 +49,19 @@ package struct LabelFile: Sendable {
         }
     }
 
-    /// The label of a template; nil when it has none of its own.
+    /// Returns a template's label, or nil if the user gave it none.
     package func label(of id: String, uid: UInt32, sensor: String) -> String? {
         entries.last { $0.uid == uid && $0.sensor == sensor && $0.id == id }?.label
     }
 
-    /// The ids of a user that have a label, the newest last.
+    /// Returns the ids of a user's labelled templates, the newest last.
     package func identifiers(uid: UInt32, sensor: String) -> [String] {
         entries.filter { $0.uid == uid && $0.sensor == sensor }.map(\.id)
     }
 
-    /// Stores a label, and keeps those of the user's other templates that still exist.
+    /// Stores a label, and drops labels of the user's templates that no longer exist.
     ///
-    /// - Returns: Whether it was written down; it counts until the process ends in any case.
+    /// - Returns: False if saving failed; the label then lasts until the process exits.
     package mutating func set(
         _ label: String,
         of id: String,
@@ -76,9 +77,9 @@ package struct LabelFile: Sendable {
         return write()
     }
 
-    /// The same for a template that is there already.
+    /// Changes the label of an existing template.
     ///
-    /// - Returns: Whether it was written down; the former label stays if it wasn't.
+    /// - Returns: False if saving failed; the previous label then stays.
     package mutating func rename(
         _ id: String,
         to label: String,

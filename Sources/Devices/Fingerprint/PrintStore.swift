@@ -1,43 +1,45 @@
 import Glibc
 import Linux
 
-/// Where fprintd keeps its prints: `user/driver/device/finger`, looked at and never written.
+/// Reads fprintd's print files, `user/driver/device/finger`.
 ///
-/// A change by fprintd-enroll or fprintd-delete is not announced on the bus, but it changes the
-/// print's file.
+/// Never writes them.
+///
+/// Changes by fprintd-enroll or fprintd-delete are not announced on the bus, but they change these
+/// files.
 package struct PrintStore: Hashable, Sendable {
-    /// One print's file, by what changes whenever somebody writes it.
+    /// The state of a print's file, which changes with every write.
     package struct Print: Hashable, Sendable {
         /// The path below the user's folder.
         package let path: String
         package let finger: Finger
-        /// The inode, for files that are replaced.
+        /// The inode, which changes when the file is replaced.
         package let inode: UInt64
-        /// The size in bytes.
         package let size: Int64
-        /// When the content changed, in nanoseconds since 1970.
+        /// The time of the last change of content, in nanoseconds since 1970.
         package let modified: Int64
-        /// When anything of the file changed, in nanoseconds since 1970.
+        /// The time of the last change of content or metadata, in nanoseconds since 1970.
         package let changed: Int64
     }
 
     package let folder: String
 
-    /// Where fprintd's unit has it.
+    /// The folder that fprintd's unit sets.
     package static let standardFolder = "/var/lib/fprint"
     static let mostEntries = 64
     static let largestPrint = 1 << 20
 
     init(folder: String) { self.folder = folder }
 
-    /// The store of the fprintd with this pid: its `STATE_DIRECTORY` if that can be read, else the
-    /// folder of its unit.
+    /// Finds the store of an fprintd process.
+    ///
+    /// Uses the process's `STATE_DIRECTORY` if that is readable, or else ``standardFolder``.
     package init(ofProcess process: Int32?) {
         let path = process.flatMap(Self.stateFolder)
         folder = path ?? Self.standardFolder
     }
 
-    /// The prints of a user, sorted by path; nil when they can't be seen, or a look-up fails.
+    /// Returns a user's prints, sorted by path, or nil if they cannot be read.
     package func prints(of user: String) -> [Print]? {
         guard Account.isSafe(user) else { return nil }
         guard access(folder, R_OK | X_OK) == 0 else { return nil }
@@ -57,7 +59,7 @@ package struct PrintStore: Hashable, Sendable {
         return prints.sorted { $0.path < $1.path }
     }
 
-    /// The folders in which a change of the user's prints shows.
+    /// Returns the folders to watch for changes of the user's prints.
     package func folders(of user: String) -> [String] {
         guard Account.isSafe(user) else { return [] }
         let root = "\(folder)/\(user)"
@@ -69,12 +71,12 @@ package struct PrintStore: Hashable, Sendable {
         return folders
     }
 
-    /// An id that changes whenever the print does: derived from its content and its time.
+    /// Returns an id that changes with the prints: a hash of their contents and times.
     ///
-    /// With several readers one finger can have several prints; all of them count. The hash only
-    /// has to distinguish versions of a file: only root could forge one, and root needs no forgery.
+    /// A finger can have prints of several readers, and all of them count. The hash need not resist
+    /// forgery: only root could forge a print, and root needs no forgery.
     ///
-    /// - Returns: 32 hexadecimal digits; nil when a file can't be read.
+    /// - Returns: 32 hexadecimal digits, or nil if a file cannot be read.
     package func identifier(of prints: [Print], user: String) -> String? {
         guard Account.isSafe(user), !prints.isEmpty else { return nil }
         var hash = FNV1a()
@@ -104,7 +106,7 @@ package struct PrintStore: Hashable, Sendable {
         )
     }
 
-    /// The names in a folder, sorted; nil when it can't be listed, with the reason in errno.
+    /// Returns the names in a folder, sorted; nil on error, with the reason in errno.
     private static func entries(_ folder: String) -> [String]? {
         guard let listing = opendir(folder) else { return nil }
         defer { closedir(listing) }
@@ -118,7 +120,7 @@ package struct PrintStore: Hashable, Sendable {
         return names.sorted()
     }
 
-    /// The whole of a file that is no longer than `limit`.
+    /// Returns the content of a file of at most `limit` bytes.
     static func content(_ path: String, _ limit: Int) -> [UInt8]? {
         OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)?.content(limit: limit)
     }
@@ -135,7 +137,6 @@ package struct PrintStore: Hashable, Sendable {
     }
 }
 
-/// The FNV-1a hash of 128 bits.
 struct FNV1a {
     private var state: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
 

@@ -1,13 +1,13 @@
 package import DBus
 
-/// Which readers exist: asks fprintd, and follows its signals about plugged and unplugged readers.
+/// Tracks the readers of fprintd, and when they are plugged in or out.
 ///
-/// It makes no call that fprintd counts as a client's, so fprintd may exit when it is idle; the
-/// readers stay known meanwhile. Asking starts fprintd, so it asks only when the answer may be
-/// another: udev has recorded a device, or fprintd has come.
+/// fprintd may exit when idle, because this type makes no call that counts as a client's. The list
+/// stays valid meanwhile. A query would start fprintd, so it is made only when the answer may
+/// change: udev has recorded a device, or fprintd has started.
 @BusActor package final class ReaderDirectory {
     package private(set) var readers: [FprintReader] = []
-    /// Why fprintd could not be asked; nil when it answered.
+    /// The error of the last query; nil after a success.
     package private(set) var fault: FprintFault?
     /// The process that owns fprintd's name, or owned it last.
     package private(set) var process: Int32?
@@ -16,24 +16,25 @@ package import DBus
     private let changed: @BusActor () -> Void
     private var owner: String?
     private var sources: [EventSource] = []
-    /// How many of these don't go with fprintd.
+    /// The number of leading ``sources`` that stay when fprintd exits.
     private var lasting = 0
     private var running: Task<Void, Never>?
     private var isAskedAgain = false
     private var retry: EventSource?
     private var devices: DeviceRecords?
-    /// How often in a row fprintd could not be asked.
+    /// Failed queries in a row.
     private var failures = 0
 
-    /// How often fprintd is asked again after a fault, each time after a longer while: 1 to 32 s.
+    /// The limit on retries after a failed query, with a back-off from 1 to 32 s.
     ///
-    /// After that only when something has changed.
+    /// Later queries wait for a change.
     static let mostRetries = 6
     static let longestName = 256
     static let mostReaders = 16
 
-    /// Begins to follow fprintd on the system bus, and the devices that udev records; `changed` is
-    /// called after every look.
+    /// Starts to follow fprintd on the system bus, and the devices that udev records.
+    ///
+    /// Calls `changed` after every query.
     package init(
         _ connection: Connection,
         deviceRecords: String = DeviceRecords.folder,
@@ -44,7 +45,7 @@ package import DBus
         devices = DeviceRecords(deviceRecords) { [weak self] in self?.recordsChanged() }
         sources += [
             connection.watchName(Fprint.busName) { [weak self] in self?.ownerChanged($0) },
-            // fprintd was installed, or removed.
+            // fprintd was installed or removed.
             connection.onActivatableNamesChanged { [weak self] in
                 guard let self, fault != nil else { return }
                 onLoop { await self.refresh() }
@@ -53,15 +54,16 @@ package import DBus
         lasting = sources.count
     }
 
-    /// A reader may have come or gone; while it runs, and has readers, fprintd says so itself.
+    /// Queries after a change of udev's records, unless a running fprintd reports the change
+    /// itself.
     private func recordsChanged() {
         guard owner == nil || readers.isEmpty || fault != nil else { return }
         onLoop { await self.refresh() }
     }
 
-    /// The reader as the running fprintd shows it; fprintd is started if it isn't running.
+    /// Returns the reader at the running fprintd; starts fprintd if necessary.
     ///
-    /// - Throws: `gone`, or why fprintd can't be asked.
+    /// - Throws: `gone` if the reader is missing, or the error of the query.
     package func locate(
         _ key: FprintReader.Key
     ) async throws(FprintFault) -> (owner: String, reader: FprintReader) {
@@ -72,7 +74,7 @@ package import DBus
         return (owner, reader)
     }
 
-    /// Asks now, starting fprintd if it isn't running.
+    /// Queries at once; starts fprintd if necessary.
     package func refresh() async {
         isAskedAgain = true
         if running == nil {
@@ -130,13 +132,13 @@ package import DBus
         retry?.cancel()
         failures = fault == nil ? 0 : failures + 1
         guard (1...Self.mostRetries).contains(failures) else { return }
-        // fprintd exited or hung while it was asked; it will soon be back.
+        // fprintd exited or hung during the query; it is usually available again soon.
         retry = EventLoop.shared.schedule(after: .seconds(1 << (failures - 1))) { [weak self] in
             onLoop { await self?.refresh() }
         }
     }
 
-    /// Sorted by path, so that the first reader is the first one again next time.
+    /// Describes readers, sorted by path so that their order is stable.
     private func describe(
         _ paths: some Collection<ObjectPath>,
         on owner: String

@@ -1,4 +1,4 @@
-/// What fprintd says of a scan: one VerifyStatus or EnrollStatus.
+/// A VerifyStatus or EnrollStatus signal of fprintd.
 package struct ScanStatus: Hashable, Sendable {
     /// The results of both signals, without their prefix.
     package enum Result: String, Sendable {
@@ -15,15 +15,15 @@ package struct ScanStatus: Hashable, Sendable {
         case full = "data-full"
         case duplicate
         case disconnected
-        /// Everything else, also what later versions may add: then `isDone` decides.
+        /// Any other result, including results of later versions; `isDone` then decides.
         case unknown = "unknown-error"
     }
 
     package let result: Result
-    /// Whether the scan is over: nothing more comes until it is stopped.
+    /// True if the scan is over: no status follows until it is stopped.
     package let isDone: Bool
 
-    /// A status by the words of the signal.
+    /// Parses the word of the signal.
     package init(_ word: String, isDone: Bool) {
         let prefix = ["verify-", "enroll-"].first { word.hasPrefix($0) }
         let bare = prefix.map { String(word.dropFirst($0.count)) } ?? ""

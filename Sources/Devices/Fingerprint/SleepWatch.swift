@@ -1,8 +1,8 @@
 package import DBus
 
-/// Whether the machine is going to sleep, as logind tells it.
+/// Follows logind to tell whether the machine is going to sleep.
 @BusActor package final class SleepWatch {
-    /// From the moment that sleep is prepared until the machine is back.
+    /// True from the preparation of sleep until the machine has resumed.
     package private(set) var isAsleep = false
 
     private let connection: Connection
@@ -11,13 +11,13 @@ package import DBus
     private var owner: String?
     private var question: EventSource?
 
-    /// How often it is asked whether the machine is back: the word of it may get lost.
+    /// Interval of queries for the end of sleep, because the signal may get lost.
     private static let interval = Duration.seconds(3)
     private static let name = "org.freedesktop.login1"
     private static let path = ObjectPath(trusted: "/org/freedesktop/login1")
     private static let manager = "org.freedesktop.login1.Manager"
 
-    /// Begins to follow logind on the system bus; without one the machine never sleeps.
+    /// Starts to follow logind on the system bus; without logind the machine never sleeps.
     package init(_ connection: Connection, changed: @escaping @BusActor () -> Void) {
         self.connection = connection
         self.changed = changed

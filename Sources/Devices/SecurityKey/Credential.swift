@@ -1,21 +1,23 @@
-/// A credential that a security key made for this machine, as it is kept.
+/// A credential that a security key made for this machine.
 ///
-/// Nothing in it is secret: the private key never leaves the security key.
+/// A credential is not secret: the private key never leaves the security key.
 package struct Credential: Hashable, Sendable {
-    /// What the security key knows it by.
+    /// The credential id of the security key.
     package let handle: [UInt8]
     /// X and Y of its public key on P-256.
     package let publicKey: [UInt8]
-    /// Whether the security key has to recognise its user, by a finger for example, not only to be
-    /// touched.
+    /// True if the security key has to verify its user, for example by a finger.
+    ///
+    /// A touch is then
+    /// insufficient.
     package let verifiesUser: Bool
-    /// How often the security key had signed when it was last seen; 0 when it doesn't count.
+    /// The security key's signature counter at its last use; 0 if it does not count.
     package var counter: UInt32
 
     static let longestHandle = 1024
     static let publicKeySize = 64
 
-    /// Nil when a length is none that a security key could have sent.
+    /// Returns nil if a length is invalid for a security key.
     package init?(handle: [UInt8], publicKey: [UInt8], verifiesUser: Bool, counter: UInt32) {
         guard 1...Self.longestHandle ~= handle.count, publicKey.count == Self.publicKeySize
         else { return nil }
@@ -25,13 +27,15 @@ package struct Credential: Hashable, Sendable {
         self.counter = counter
     }
 
-    /// Whether a signature with this number is a new one: a copy of the security key, or an old
-    /// answer of it, has a number that was there before.
+    /// Returns whether a signature with this counter is new.
+    ///
+    /// A cloned security key or a replayed answer repeats an old counter.
     func isNew(_ number: UInt32) -> Bool { number > counter || (number == 0 && counter == 0) }
 }
 
-/// A credential in its file: magic number, time, counter, flag, then handle, public key and label,
-/// each after its length.
+/// The file format of a credential: magic number, time, counter and flag.
+///
+/// Handle, public key and label follow, each with a length prefix.
 struct CredentialRecord: Hashable {
     var label: String
     let created: Int64
@@ -45,7 +49,7 @@ struct CredentialRecord: Hashable {
         self.credential = credential
     }
 
-    /// Nil: this is no such file, or a part of one.
+    /// Returns nil if the content is malformed or truncated.
     init?(_ content: [UInt8]) {
         var rest = content[...]
         guard Self.take(Self.magic.count, &rest) == Self.magic,
@@ -63,7 +67,6 @@ struct CredentialRecord: Hashable {
         self.init(label: words, created: Int64(bitPattern: created), credential: credential)
     }
 
-    /// The file.
     var content: [UInt8] {
         var content = Self.magic
         Self.append(UInt64(bitPattern: created), 8, to: &content)

@@ -1,11 +1,12 @@
 import Glibc
 package import Linux
 
-/// The credentials of all users: one file each, in a folder that is this process's own.
+/// The credentials of all users, each in a file, in a folder that only this process's user can
+/// read.
 package actor CredentialStore {
-    /// A credential, and what its user calls it.
+    /// A credential with its label.
     package struct Entry: Hashable, Sendable {
-        /// 32 hexadecimal digits, at random.
+        /// 32 random hexadecimal digits.
         package let id: String
         package let label: String
         /// Seconds since 1970.
@@ -13,7 +14,7 @@ package actor CredentialStore {
         package let credential: Credential
     }
 
-    /// Credentials of one user.
+    /// The limit on credentials of a user.
     package static let maximum = 10
     private static let suffix = ".credential"
     private static let partyFile = "machine"
@@ -21,25 +22,24 @@ package actor CredentialStore {
 
     package nonisolated let party: RelyingParty
     private let folder: PrivateDirectory
-    /// The state of the folder at the last look, plus the changes made here since.
+    /// Ids in the folder when it was last read, plus changes by this store.
     private var known: [UInt32: Set<String>]
 
-    /// Opens the store in a folder, which is made where it is missing.
+    /// Opens the store in a folder, which is created if necessary.
     package init(folder path: String) throws(SystemError) {
         folder = try PrivateDirectory(path)
         party = try Self.party(in: folder)
         known = try Self.identifiers(in: folder)
     }
 
-    /// The users whose credentials were added or removed other than through this store since the
-    /// last look.
+    /// Returns users whose credentials another program added or removed since the last call.
     package func changedUsers() throws(SystemError) -> [UInt32] {
         let now = try Self.identifiers(in: folder)
         defer { known = now }
         return Set(now.keys).union(known.keys).filter { now[$0] != known[$0] }.sorted()
     }
 
-    /// The paths of the files that can't be used.
+    /// Returns the paths of damaged files.
     package func damaged() throws(SystemError) -> [String] {
         var paths: [String] = []
         for (user, ids) in try Self.identifiers(in: folder) {
@@ -50,9 +50,11 @@ package actor CredentialStore {
         return paths.sorted()
     }
 
-    /// The credentials of a user that are not damaged, the oldest first.
+    /// Returns a user's undamaged credentials, the oldest first.
     ///
-    /// - Throws: Where one can't be read: it may be sound, and what the user has isn't known then.
+    /// - Throws: ``SystemError`` if a file cannot be read: it may be intact, so the user's
+    ///   credentials
+    /// are unknown.
     package func entries(of user: UInt32) throws(SystemError) -> [Entry] {
         var entries: [Entry] = []
         for id in try identifiers(of: user) {
@@ -70,7 +72,7 @@ package actor CredentialStore {
         return entries.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
     }
 
-    /// Keeps a credential under a new id, and answers that.
+    /// Stores a credential and returns the new id.
     package func add(
         _ credential: Credential,
         label: String,
@@ -87,9 +89,9 @@ package actor CredentialStore {
         return id
     }
 
-    /// Takes over the counter of a credential that has signed: on the disk when this returns.
+    /// Updates the counter of a credential that has signed, and returns when it is on disk.
     ///
-    /// - Returns: false when there is no such credential any more, or its counter isn't a new one.
+    /// - Returns: False if the credential is gone or its counter is not new.
     package func take(
         _ signed: Credential,
         of id: String,
@@ -104,7 +106,7 @@ package actor CredentialStore {
         return true
     }
 
-    /// Gives a credential another label; false: there is none.
+    /// Changes a credential's label; returns false if it does not exist.
     package func rename(
         _ id: String,
         of user: UInt32,
@@ -116,7 +118,7 @@ package actor CredentialStore {
         return true
     }
 
-    /// Removes a credential, damaged or not; false: there was none.
+    /// Removes a credential, damaged or not; returns false if it did not exist.
     package func remove(_ id: String, of user: UInt32) throws(SystemError) -> Bool {
         guard Self.isIdentifier(id), try folder.remove(Self.name(user, id)) else { return false }
         known[user]?.remove(id)
@@ -124,7 +126,7 @@ package actor CredentialStore {
         return true
     }
 
-    /// Removes all credentials of a user, damaged or not, and says how many there were.
+    /// Removes all credentials of a user, damaged or not, and returns their number.
     package func removeAll(of user: UInt32) throws(SystemError) -> UInt32 {
         var count: UInt32 = 0
         for id in try identifiers(of: user) where try remove(id, of: user) { count += 1 }
@@ -146,7 +148,7 @@ package actor CredentialStore {
             .joined()
     }
 
-    /// The ids in the folder, by user.
+    /// Returns the ids in the folder, by user.
     private static func identifiers(
         in folder: PrivateDirectory
     ) throws(SystemError) -> [UInt32: Set<String>] {
@@ -165,7 +167,7 @@ package actor CredentialStore {
         try Self.identifiers(in: folder)[user] ?? []
     }
 
-    /// Nil: there is none.
+    /// Returns nil if the credential does not exist.
     private func record(_ id: String, of user: UInt32) throws(SystemError) -> CredentialRecord? {
         guard Self.isIdentifier(id), let content = try content(of: id, user) else { return nil }
         guard let record = CredentialRecord(content) else {
@@ -190,8 +192,10 @@ package actor CredentialStore {
         try folder.replace(Self.name(user, id), with: record.content)
     }
 
-    /// What credentials are made for: a name at random, so that a security key's answers here say
-    /// nothing elsewhere, nor of which machine this is.
+    /// Returns the relying party of credentials, with a random name.
+    ///
+    /// The random name makes answers worthless on other machines, and does not identify this
+    /// machine.
     private static func party(in folder: PrivateDirectory) throws(SystemError) -> RelyingParty {
         if let kept = try folder.content(of: partyFile, limit: maximumFile) {
             guard let id = String(validating: kept, as: UTF8.self), isIdentifier(id) else {
@@ -203,7 +207,7 @@ package actor CredentialStore {
             }
             return RelyingParty(id: "localauth.\(id)")
         }
-        // A security key finds none of its credentials under another name.
+        // With another name, a security key would find none of its credentials.
         guard try identifiers(in: folder).isEmpty else {
             throw SystemError(
                 .io,

@@ -4,22 +4,23 @@ import Glibc
 import Linux
 import Synchronization
 
-/// The way to one key: the packets of 64 bytes that libfido2 sends and receives.
+/// The channel to a security key: carries the 64-byte packets of libfido2.
 ///
-/// libfido2 waits for a key as long as that has it wait; nothing ends the wait from outside.
-/// Here each wait is also one for the caller's wish to stop.
+/// libfido2 waits as long as the key makes it wait, and offers no way to end the wait. Here, every
+/// wait also watches the caller's stop event.
 final class KeyChannel: Sendable {
-    /// What the channel itself saw, where libfido2 tells only that something failed.
+    /// The channel's own observations, because libfido2 reports only that a call failed.
     private struct State {
         var fault: KeyFault?
-        /// How often the key has said that it waits for a touch.
+        /// The number of keepalives that asked for a touch.
         var waits = 0
     }
 
     static let packet = 64
-    /// A key that works on something says so every 100 ms; nothing for so long: it is broken.
+    /// Milliseconds without a packet before the key counts as broken; a busy key sends a keepalive
+    /// every 100 ms.
     private static let patience: Int32 = 5000
-    /// What is between two reminders, in packets of a key that waits for a touch: ten seconds.
+    /// Keepalives between two reminders to touch the key: ten seconds.
     private static let packetsBetweenReminders = 100
 
     private let descriptor: OwnedDescriptor
@@ -28,13 +29,14 @@ final class KeyChannel: Sendable {
     private let waits: @Sendable () -> Void
     private let state = Mutex(State())
 
-    /// Opens the way to a key, which then is this program's alone.
+    /// Opens the channel with an exclusive lock on the key.
     ///
-    /// `stop` ends every wait once it is signalled; `waits` is called when the key waits for a
-    /// touch, and again every ten seconds.
+    /// Signalling `stop` ends every wait. `waits` is called when the key waits for a touch, and
+    /// again
+    /// every ten seconds.
     ///
-    /// - Throws: ``KeyFault/busy`` when another program has it, ``KeyFault/gone`` when it isn't
-    ///   there, or ``KeyFault/failed(_:)``.
+    /// - Throws: ``KeyFault/busy`` if another program uses the key, ``KeyFault/gone`` if it is
+    /// unplugged, or ``KeyFault/failed(_:)``.
     init(
         _ place: KeyPlace,
         stop: EventDescriptor,
@@ -55,7 +57,7 @@ final class KeyChannel: Sendable {
                 throw .failed("The security key \(place.path) can't be opened: \(reason).")
             }
         }
-        // All that use libfido2 take this lock.
+        // All programs that use libfido2 take this lock.
         guard flock(device.rawValue, LOCK_EX | LOCK_NB) == 0 else { throw .busy }
         return device
     }
@@ -82,7 +84,7 @@ final class KeyChannel: Sendable {
 
     // MARK: For libfido2
 
-    /// What libfido2 opens, reads and writes with.
+    /// The functions with which libfido2 opens, reads and writes.
     static let functions = fido_dev_io_t(
         open: { name in
             guard let name else { return nil }
@@ -95,21 +97,21 @@ final class KeyChannel: Sendable {
         read: { handle, buffer, size, milliseconds in
             guard let handle, let buffer else { return -1 }
             return Unmanaged<KeyChannel>.fromOpaque(handle).takeUnretainedValue()
-                // libfido2's own memory, for this call.
+                // SAFETY: libfido2's own memory, valid during this call.
                 .read(UnsafeMutableRawBufferPointer(start: buffer, count: size), milliseconds)
         },
         write: { handle, buffer, size in
             guard let handle, let buffer else { return -1 }
             return Unmanaged<KeyChannel>.fromOpaque(handle).takeUnretainedValue()
-                // libfido2's own memory, for this call.
+                // SAFETY: libfido2's own memory, valid during this call.
                 .write(UnsafeRawBufferPointer(start: buffer, count: size))
         }
     )
 
-    /// Channels that libfido2 is about to open: its callbacks are handed nothing but a name.
+    /// Channels that libfido2 is about to open, by name: its callback gets only a name.
     private static let opening = Mutex<[String: KeyChannel]>([:])
 
-    /// Has libfido2 open the device on this channel; its code.
+    /// Makes libfido2 open the device on this channel, and returns its code.
     func open(_ device: OpaquePointer) -> Int32 {
         let name = "\(ObjectIdentifier(self))"
         Self.opening.withLock { $0[name] = self }
@@ -117,7 +119,8 @@ final class KeyChannel: Sendable {
         return fido_dev_open(device, name)
     }
 
-    /// What a failure of libfido2 was on this channel; nil: the key itself answered with an error.
+    /// The cause of a libfido2 failure on this channel; nil if the key itself answered with an
+    /// error.
     var fault: KeyFault? { isStopped ? .interrupted : state.withLock { $0.fault } }
 
     private var isStopped: Bool {
@@ -130,7 +133,7 @@ final class KeyChannel: Sendable {
         return -1
     }
 
-    /// Fills libfido2's buffer.
+    // SAFETY: the buffer is libfido2's, and valid during this call.
     private func read(_ buffer: UnsafeMutableRawBufferPointer, _ milliseconds: Int32) -> Int32 {
         guard buffer.count == Self.packet else { return -1 }
         let limit = milliseconds < 0 ? Self.patience : min(milliseconds, Self.patience)
@@ -144,14 +147,13 @@ final class KeyChannel: Sendable {
         guard count > 0 else { return fail(.silent) }
         guard Glibc.read(descriptor.rawValue, buffer.baseAddress, buffer.count) == Self.packet
         else { return fail(.gone) }
-        // The same bytes, not a copy.
+        // SAFETY: a view of the bytes that were just read.
         look(at: UnsafeRawBufferPointer(buffer))
         return Int32(Self.packet)
     }
 
-    /// Notices what libfido2 doesn't tell: that the key waits for a touch, and that it has to do
-    /// with another program.
-    // A pointer, because that is what it was read to.
+    /// Notices a wait for a touch and a busy key, which libfido2 does not report.
+    // SAFETY: the pointer is not stored.
     private func look(at packet: UnsafeRawBufferPointer) {
         switch (packet[4], packet[7]) {
         case (0x80 | UInt8(CTAP_KEEPALIVE), 2):
@@ -165,9 +167,9 @@ final class KeyChannel: Sendable {
         }
     }
 
-    /// Sends what is in libfido2's buffer.
+    // SAFETY: the buffer is libfido2's, and valid during this call.
     private func write(_ buffer: UnsafeRawBufferPointer) -> Int32 {
-        // The first byte is the number of the report, which these devices don't have.
+        // The first byte is a report number, which these devices lack.
         guard let start = buffer.baseAddress, buffer.count == Self.packet + 1 else { return -1 }
         let sent =
             isSocket
@@ -176,8 +178,8 @@ final class KeyChannel: Sendable {
         return sent == buffer.count ? Int32(buffer.count) : fail(.gone)
     }
 
-    /// Takes what the key still says after it was told to stop, so that it is idle when it is
-    /// opened the next time.
+    /// Reads the key's remaining packets after a cancel, so that it is idle when it is opened
+    /// again.
     func drain() {
         var packet = [UInt8](repeating: 0, count: Self.packet)
         for _ in 0..<Self.mostLeft {
@@ -185,7 +187,7 @@ final class KeyChannel: Sendable {
             guard poll(&query, 1, Self.pauseAfterCancel) > 0,
                 Glibc.read(descriptor.rawValue, &packet, packet.count) == Self.packet
             else { return }
-            // Anything but a keepalive ends what was asked.
+            // Any packet except a keepalive ends the request.
             if packet[4] != 0x80 | UInt8(CTAP_KEEPALIVE) { return }
         }
     }

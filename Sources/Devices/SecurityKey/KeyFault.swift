@@ -1,23 +1,23 @@
-/// Why a security key can't do what it was asked to.
+/// The reasons for a failure of a security key.
 package enum KeyFault: Error, Hashable, Sendable {
-    /// It was told to stop.
+    /// The caller stopped the operation.
     case interrupted
-    /// It was pulled out.
+    /// The key was unplugged.
     case gone
-    /// Another program has it.
+    /// Another program uses the key.
     case busy
-    /// Nobody touched it before its own time was over.
+    /// The user did not touch the key before its own time limit.
     case untouched
-    /// It doesn't answer.
+    /// The key does not answer.
     case silent
-    /// It knows none of the credentials.
+    /// The key has none of the credentials.
     case stranger
-    /// It has one of the credentials already.
+    /// The key has one of the credentials already.
     case enrolled
-    /// What it answered proves nothing: the sentence says what is wrong with it.
+    /// The key's answer does not prove its credential; a sentence says why.
     case unproven(String)
-    /// It has no room.
+    /// The key has no room for a credential.
     case full
-    /// Anything else: one sentence for people.
+    /// Any other failure: a sentence for people.
     case failed(String)
 }

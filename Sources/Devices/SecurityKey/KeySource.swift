@@ -2,17 +2,16 @@ import CFido2
 import Glibc
 import Linux
 
-/// Where security keys are looked for.
+/// The place to look for security keys.
 package enum KeySource: Hashable, Sendable {
-    /// The devices of the kernel.
     case devices
-    /// A folder of sockets, each a key that a program plays: for tests.
+    /// A folder of sockets of simulated keys, for tests.
     case sockets(String)
 
-    /// So many keys are asked at once.
+    /// The limit on keys.
     private static let most = 16
 
-    /// The folder in which something changes when a key comes or goes.
+    /// The folder that changes when a key is plugged in or out.
     package var folder: String {
         switch self {
         case .devices: "/dev"
@@ -20,9 +19,9 @@ package enum KeySource: Hashable, Sendable {
         }
     }
 
-    /// The keys that are plugged in now.
+    /// Returns the keys that are plugged in.
     ///
-    /// Opens each device of its kind for a moment, which may block: not on the caller's thread.
+    /// Opens each device briefly, which may block: do not call it on the loop's thread.
     package func places() async -> Set<KeyPlace> {
         let paths =
             switch self {
@@ -58,14 +57,16 @@ package enum KeySource: Hashable, Sendable {
     }
 }
 
-/// Where one key is; another one that is plugged in later is elsewhere, even under the same path.
+/// The place of a key.
+///
+/// A key plugged in later has another place, even with an equal path.
 package struct KeyPlace: Hashable, Sendable {
     package let path: String
-    /// Whether a program plays the key.
+    /// True for a simulated key.
     let isSocket: Bool
     private let node: UInt64
 
-    /// Nil: there is neither a device nor a socket.
+    /// Returns nil unless the path is a character device or a socket.
     init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -1,32 +1,32 @@
 import CFido2
 package import Linux
 
-/// What a credential is made for, and signs for: this machine.
+/// The relying party of credentials: this machine.
 package struct RelyingParty: Hashable, Sendable {
-    /// The name that the security key binds its credentials to.
+    /// The name to which the security key binds its credentials.
     package let id: String
-    /// What a security key with a display calls it.
+    /// The name that a security key with a display shows.
     static let name = "LocalAuthentication"
 
     package init(id: String) { self.id = id }
 }
 
-/// One security key that is plugged in; each thing that it is asked takes a thread of its own.
+/// A security key that is plugged in, with a thread for its operations.
 ///
-/// A key is open only while it is asked something: in between other programs may have it.
+/// The key is open only during an operation, so that other programs can use it in between.
 package actor SecurityKey {
-    /// What libfido2 holds of an open key.
+    /// An open key of libfido2.
     private struct Session {
         let device: OpaquePointer
         let channel: KeyChannel
         let waits: @Sendable () -> Void
 
-        /// A key of before FIDO2 blinks without telling.
+        /// Asks for a touch on behalf of a key older than FIDO2, which sends no keepalives.
         func begin() {
             if !fido_dev_is_fido2(device) { waits() }
         }
 
-        /// Whether the key recognises its user itself.
+        /// True if the key verifies its user itself.
         var verifiesUser: Bool { fido_dev_has_uv(device) }
 
         func check(_ code: Int32) throws(KeyFault) {
@@ -35,11 +35,10 @@ package actor SecurityKey {
         }
     }
 
-    /// Where it is.
     package nonisolated let place: KeyPlace
     private let thread: SerialThread
 
-    /// How long it may take to say what it is; milliseconds.
+    /// Milliseconds for the key to describe itself.
     private static let patience: Int32 = 3000
 
     /// The thread on which the key may block.
@@ -47,7 +46,7 @@ package actor SecurityKey {
         thread.asUnownedSerialExecutor()
     }
 
-    /// - Throws: ``KeyFault/failed(_:)`` when the kernel refuses a thread.
+    /// - Throws: ``KeyFault/failed(_:)`` if the kernel refuses a thread.
     package init(_ place: KeyPlace) throws(KeyFault) {
         self.place = place
         do throws(SystemError) {
@@ -59,13 +58,16 @@ package actor SecurityKey {
 
     deinit { thread.close() }
 
-    /// Has the key make a credential, once it is touched; none of `enrolled` may be on it already.
+    /// Makes a credential after a touch.
     ///
-    /// `stop` ends it at whatever point it is, once it is signalled; `waits` is called when the key
-    /// waits for a touch, and again every ten seconds.
+    /// Refuses a key that has one of the `enrolled` credentials.
     ///
-    /// - Returns: What the key made.
-    /// - Throws: Why it didn't.
+    /// Signalling `stop` ends the operation at any point. `waits` is called when the key waits for
+    /// a
+    /// touch, and again every ten seconds.
+    ///
+    /// - Returns: The new credential.
+    /// - Throws: ``KeyFault``.
     package func makeCredential(
         for party: RelyingParty,
         besides enrolled: [Credential],
@@ -82,7 +84,7 @@ package actor SecurityKey {
             let (challenge, user) = (Self.random(), Self.random())
             try session.check(fido_cred_set_clientdata(new, challenge, challenge.count))
             try session.check(fido_cred_set_rp(new, party.id, RelyingParty.name))
-            // The name is shown by keys with a display; who it is stays here.
+            // A key with a display shows the name. The user's identity stays on this machine.
             try session.check(
                 fido_cred_set_user(new, user, user.count, RelyingParty.name, nil, nil)
             )
@@ -114,13 +116,13 @@ package actor SecurityKey {
         return credential
     }
 
-    /// Has the key sign a fresh challenge with one of the credentials, once it is touched, and
-    /// checks that it did.
+    /// Makes the key sign a fresh challenge with one of the credentials, and verifies the
+    /// signature.
     ///
     /// - Returns: The credential that signed, with its new counter.
-    /// - Throws: ``KeyFault/stranger`` without a touch when it has none of them,
-    ///   ``KeyFault/unproven(_:)`` when its answer is no signature of one for this challenge, this
-    ///   machine and this touch, or was there before.
+    /// - Throws: ``KeyFault/stranger`` before any touch if the key has none of the credentials,
+    /// ``KeyFault/unproven(_:)`` if the signature does not cover this challenge, this machine and a
+    /// touch, or is not new.
     package func sign(
         with credentials: [Credential],
         for party: RelyingParty,
@@ -144,18 +146,19 @@ package actor SecurityKey {
         }
     }
 
-    /// What a key says of credentials without a touch.
+    /// A key's answers about credentials without a touch.
     private struct Knowledge {
-        /// The one that it has.
+        /// The credential that the key has.
         var has: Credential?
-        /// Those that it says nothing of: some keys answer nothing without a touch.
+        /// Credentials about which the key gave no answer, because some keys require a touch first.
         var unsure: [Credential] = []
     }
 
-    /// Asks the key without a touch which of the credentials it has: one that has none doesn't
-    /// blink, and can't use up attempts.
+    /// Asks the key without a touch which credential it has.
     ///
-    /// One by one: some keys take no longer list.
+    /// A key without any of them then does not blink, and cannot use up attempts. Each credential
+    /// needs
+    /// its own request, because some keys take no longer list.
     private static func knowledge(
         of credentials: [Credential],
         _ party: RelyingParty,
@@ -199,13 +202,13 @@ package actor SecurityKey {
         return bytes(fido_assert_id_ptr(assertion, 0), fido_assert_id_len(assertion, 0))
     }
 
-    /// The credential whose signature an answer is.
+    /// Verifies an assertion and returns the credential that signed it.
     private static func verified(
         _ assertion: OpaquePointer,
         _ credentials: [Credential]
     ) throws(KeyFault) -> Credential {
         let handle = handle(of: assertion)
-        // With one to choose from the key may leave its name out.
+        // With a single credential to choose from, the key may omit the credential id.
         let named = credentials.first { $0.handle == handle || handle.isEmpty }
         guard var credential = named, !handle.isEmpty || credentials.count == 1 else {
             throw .unproven(
@@ -216,9 +219,9 @@ package actor SecurityKey {
         var publicKey: OpaquePointer? = point
         defer { es256_pk_free(&publicKey) }
         let raw = credential.publicKey
-        // Signature, challenge, machine, and that it was touched.
+        // The signature covers the challenge, this machine and the touch.
         guard es256_pk_from_ptr(point, raw, raw.count) == FIDO_OK,
-            // The point is libfido2's, as is the pointer to it.
+            // SAFETY: libfido2 owns the point, which `publicKey` frees later.
             fido_assert_verify(assertion, 0, COSE_ES256, UnsafeRawPointer(point)) == FIDO_OK
         else { throw .unproven("The security key's answer is not signed as it should be.") }
         let flags = Int32(fido_assert_flags(assertion, 0))
@@ -238,7 +241,7 @@ package actor SecurityKey {
 
     // MARK: The session
 
-    /// Opens the key, and closes it whatever happens.
+    /// Opens the key for `body`, and closes it afterwards in any case.
     private func open<Value>(
         _ stop: EventDescriptor,
         _ waits: @escaping @Sendable () -> Void,
@@ -254,7 +257,7 @@ package actor SecurityKey {
         try session.check(fido_dev_set_timeout(new, Self.patience))
         try session.check(channel.open(new))
         defer { fido_dev_close(new) }
-        // From here on it may wait for a person.
+        // Remove the time limit: from here on the key may wait for a user.
         try session.check(fido_dev_set_timeout(new, -1))
         do throws(KeyFault) {
             return try body(session)
@@ -271,14 +274,14 @@ package actor SecurityKey {
         return (0..<32).map { _ in random.next() }
     }
 
-    /// A copy of what libfido2 holds until its object is freed.
+    // SAFETY: libfido2 owns the bytes until its object is freed; `Array` copies them.
     private static func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
         start.map { Array(UnsafeBufferPointer(start: $0, count: count)) } ?? []
     }
 }
 
 extension KeyFault {
-    /// What a code of libfido2 means, where the channel had no fault.
+    /// Translates a code of libfido2 that no fault of the channel explains.
     fileprivate init(code: Int32) {
         switch code {
         case FIDO_ERR_NO_CREDENTIALS, FIDO_ERR_INVALID_CREDENTIAL: self = .stranger

@@ -2,22 +2,21 @@
 import CAdwaita
 import DBus
 
-/// What a window of another program is tied to one of ours by, and takes the focus by.
+/// Lets a window of another program use this program's window as its parent, and take the focus.
 extension Display {
     private final class Receiver {
         let name: @BusActor (String) -> Void
 
         init(_ name: @escaping @BusActor (String) -> Void) { self.name = name }
 
-        /// Nil for none.
         static func at(_ address: UInt) -> Receiver? {
-            // It belongs to the export that calls, which holds a reference.
+            // SAFETY: the export that calls holds a reference.
             UnsafeRawPointer(bitPattern: address)
                 .map { Unmanaged<Receiver>.fromOpaque($0).takeUnretainedValue() }
         }
     }
 
-    /// Calls back with what `setParent` takes in another program, each time the window appears.
+    /// Calls `name` with the parent handle for `setParent` each time the window appears.
     package static func share(_ window: Widget, _ name: @escaping @BusActor (String) -> Void) {
         window.on("map") {
             guard let surface = surface(of: window) else { return }
@@ -39,19 +38,20 @@ extension Display {
         }
     }
 
-    /// On Wayland a token of the last click or key, by which a window of another program may take
-    /// the focus.
+    /// Returns a token of the last click or key, or nil on X11.
+    ///
+    /// On Wayland, another program's window takes the focus with it.
     package static func activationToken() -> String? {
         guard !isX11, let display = gdk_display_get_default(),
             let context = gdk_display_get_app_launch_context(display)
         else { return nil }
-        // GObject takes any object's address.
+        // SAFETY: `context` is a GObject that this function owns.
         defer { g_object_unref(UnsafeMutableRawPointer(context)) }
-        // What it is for, in words that nobody reads.
+        // The name is required but never shown.
         let app = g_app_info_create_from_commandline("prompt", nil, G_APP_INFO_CREATE_NONE, nil)
-        // As above.
+        // SAFETY: `app` is a GObject that this function owns.
         defer { if let app { g_object_unref(UnsafeMutableRawPointer(app)) } }
-        // A launch context of a display is one of GIO.
+        // SAFETY: GdkAppLaunchContext is a subclass of GAppLaunchContext.
         let launch = UnsafeMutablePointer<GAppLaunchContext>(context)
         guard let app, let token = g_app_launch_context_get_startup_notify_id(launch, app, nil)
         else { return nil }

@@ -3,12 +3,13 @@ import CAdwaita
 package import DBus
 import Glibc
 
-/// The display server: what X11 and Wayland do in different ways.
+/// The display server; hides differences between X11 and Wayland.
 @BusActor package enum Display {
-    /// Connects to it, and has a program's windows follow a style; false: there is none.
+    /// Connects to the display server and applies a style; returns false without a display server.
     ///
-    /// Pictures are drawn by the processor: a small window needs neither the start nor the memory
-    /// of OpenGL, which would be three times what the rest of this process takes.
+    /// Windows are drawn by the processor. OpenGL would slow the start and need three times the
+    /// memory
+    /// of the rest of this process, which a small window does not justify.
     package static func open(for program: String, style: [UInt8]) -> Bool {
         setenv("GSK_RENDERER", "cairo", 0)
         setenv("GDK_DEBUG", "gl-disable,vulkan-disable", 0)
@@ -32,8 +33,9 @@ import Glibc
 
     package static var isX11: Bool { isX11(gdk_display_get_default()) }
 
-    /// How high the lowest monitor is, in the points of windows: one of them may get a window, and
-    /// nobody says beforehand which; nil while there is none.
+    /// The height of the lowest monitor, in window points; nil without a monitor.
+    ///
+    /// The display server may place a window on any monitor, and does not announce which.
     package static var leastHeight: Int32? {
         let monitors = gdk_display_get_monitors(gdk_display_get_default())
         return (0..<g_list_model_get_n_items(monitors)).lazy
@@ -47,20 +49,20 @@ import Glibc
             .min()
     }
 
-    /// Shows a window in front, with the keyboard where the display server gives it.
+    /// Shows a window in front, and with the keyboard focus if the display server permits.
     package static func present(_ window: Widget) {
         gtk_window_set_modal(window.asWindow, 1)
         guard isX11, let surface = surface(of: window) else {
             return show(window)
         }
-        // Without a time the window manager may leave it behind, and the keys with the others.
+        // Without a time, the window manager may leave the window behind others and without focus.
         gtk_window_present_with_time(window.asWindow, gdk_x11_get_server_time(surface))
     }
 
-    /// Shows a window, or ends the process when the compositor answers nothing.
+    /// Shows a window, or ends the process if the compositor does not answer.
     ///
-    /// Where it knows xdg-activation GTK waits for its token, also when it has gone, and then
-    /// without a pause.
+    /// GTK waits for an xdg-activation token without a time limit, and spins if the compositor has
+    /// exited.
     package static func show(_ window: Widget) {
         signal(SIGALRM, endWithoutCompositor)
         alarm(20)
@@ -68,12 +70,11 @@ import Glibc
         gtk_window_present(window.asWindow)
     }
 
-    /// Keeps a window above all others, on X11, where a program can ask the window manager for it
-    /// (EWMH).
+    /// Keeps a window above all others, on X11 only.
     ///
-    /// On Wayland that is for the compositor alone to say.
+    /// X11 programs ask the window manager for it (EWMH). On Wayland only the compositor decides.
     package static func keepAbove(_ window: Widget) {
-        // Before there is a window to be seen GTK writes the states itself, and has none for this.
+        // Wait for the map event: before that, GTK writes the states itself and lacks this state.
         window.on("map") {
             guard isX11, let surface = surface(of: window) else { return }
             let display = gdk_display_get_default()
@@ -86,21 +87,21 @@ import Glibc
             request.xclient.window = gdk_x11_surface_get_xid(surface)
             request.xclient.message_type = atom("_NET_WM_STATE")
             request.xclient.format = 32
-            // Add this state, and no second one; it comes from an application.
+            // Arguments: add, this state, no second state, from an application.
             request.xclient.data.l = (1, Int(atom("_NET_WM_STATE_ABOVE")), 0, 1, 0)
             let mask = SubstructureRedirectMask | SubstructureNotifyMask
             XSendEvent(server, XDefaultRootWindow(server), False, mask, &request)
         }
     }
 
-    /// Ties a window to the app's, as the desktop portals write that one.
+    /// Makes an app's window the parent, given in the format of the desktop portals.
     package static func setParent(of window: Widget, _ parent: String) {
         guard let surface = surface(of: window) else { return }
         let parts = parent.split(separator: ":", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return }
         if parts[0] == "x11", isX11, let identifier = UInt(parts[1], radix: 16), identifier > 0 {
             let display = gdk_x11_display_get_xdisplay(gdk_display_get_default())
-            // A window that is gone by now is an error of the server's, which would end us.
+            // A parent that no longer exists causes an X error, which would end this process.
             gdk_x11_display_error_trap_push(gdk_display_get_default())
             XSetTransientForHint(display, gdk_x11_surface_get_xid(surface), identifier)
             _ = gdk_x11_display_error_trap_pop(gdk_display_get_default())
@@ -110,10 +111,10 @@ import Glibc
         }
     }
 
-    /// By the second version of the protocol, which GTK doesn't know before 4.10, and KWin alone.
+    /// Uses version 2 of the protocol, which KWin requires and GTK before 4.10 lacks.
     private static func setParentAnew(of window: Widget, _ handle: String) {
         var parent = foreign_parent()
-        // Not before the compositor knows what kind of window it is.
+        // Wait for the map event: the compositor has to know that the window is a toplevel.
         window.on("map") {
             guard let surface = surface(of: window) else { return }
             foreign_leave(parent)
@@ -129,10 +130,11 @@ import Glibc
         }
     }
 
-    /// Hands over what lets a window take the focus: a token of the click that led to it.
+    /// Passes an activation token, which lets a window take the focus, to the display server.
     ///
-    /// A window manager of X11 reads it when the window appears, a Wayland compositor uses it up:
-    /// not before there is something to be seen, which is what it activates.
+    /// An X11 window manager reads the token when the window appears. A Wayland compositor consumes
+    /// it
+    /// and activates what is visible, so the token is passed only after the first paint.
     package static func setActivation(of window: Widget, _ token: String) {
         guard !token.isEmpty else { return }
         guard !isX11, let clock = surface(of: window).flatMap(gdk_surface_get_frame_clock) else {
@@ -150,11 +152,12 @@ import Glibc
         window.on("unrealize") { isUsed = true }
     }
 
-    /// Has every key come here, whoever has the focus.
+    /// Redirects all keys to a window, even if another window has the focus.
     ///
-    /// On X11 alone: there it is a grab. A Wayland compositor may ask the person first, and no
-    /// other window sees the keys there in any case.
-    /// - Returns: whether that is so, as far as the display server does it.
+    /// X11 only, by a grab. On Wayland other windows cannot see the keys, and a compositor might
+    /// ask
+    /// the user first.
+    /// - Returns: False if another program prevents the grab.
     package static func grabKeyboard(for window: Widget) -> Bool {
         guard isX11, let surface = surface(of: window) else { return true }
         var value = GValue()
@@ -182,7 +185,7 @@ import Glibc
     }
 }
 
-/// Ends the process, of whose windows nobody sees any.
+/// Ends the process, because none of its windows is visible.
 private func endWithoutCompositor(_ signal: Int32) {
     let why: StaticString =
         "The compositor answered nothing for 20 s while a window was shown: is it still running?\n"

@@ -2,12 +2,11 @@
 import CAdwaita
 package import DBus
 
-/// GLib's loop with this project's event loop inside: both on the thread of the windows.
+/// Runs GLib's loop with this project's event loop inside it, on the thread of the windows.
 @BusActor package enum GLibLoop {
-    /// What GLib waits for on our behalf.
+    /// The event loop's descriptor that GLib polls.
     private static var watched: (descriptor: Int32, tag: gpointer)?
 
-    /// Runs both loops until the process ends.
     package nonisolated static func run() {
         EventLoop.shared.run {
             BusActor.assume { attach() }
@@ -15,7 +14,7 @@ package import DBus
         }
     }
 
-    /// Calls `body` once everything that a person has done by now was handled, and drawn.
+    /// Calls `body` after GTK has handled and drawn all pending input.
     package static func afterInput(_ body: @escaping @BusActor () -> Void) {
         let call: GSourceFunc = { context in
             let address = UInt(bitPattern: context)
@@ -33,7 +32,7 @@ package import DBus
     }
 
     private static func attach() {
-        // GLib keeps the table for as long as the source lives, which is for ever.
+        // SAFETY: GLib uses the table while the source exists. Neither is ever freed.
         let table = UnsafeMutablePointer<GSourceFuncs>.allocate(capacity: 1)
         table.initialize(to: GSourceFuncs())
         table.pointee.prepare = { _, limit in
@@ -52,7 +51,7 @@ package import DBus
         g_source_attach(source, nil)
     }
 
-    // GLib's object; it is never freed.
+    // SAFETY: never freed.
     private static var source: UnsafeMutablePointer<GSource>?
 
     private static func prepare() -> gint {

@@ -2,27 +2,27 @@
 package import CAdwaita
 package import DBus
 
-/// A part of a window, which lives as long as the window does.
+/// A GTK object of a window; valid while the window exists.
 @BusActor package struct Widget {
     package let pointer: OpaquePointer
 
     package init(pointer: OpaquePointer) { self.pointer = pointer }
 
-    // GTK has a type for each class of what is one object to it.
+    // SAFETY: GTK has a type for each class, but all of them point to the object itself.
     package var asWidget: UnsafeMutablePointer<GtkWidget> { UnsafeMutablePointer(pointer) }
     package var asWindow: UnsafeMutablePointer<GtkWindow> { UnsafeMutablePointer(pointer) }
     package var asBox: UnsafeMutablePointer<GtkBox> { UnsafeMutablePointer(pointer) }
     package var asObject: UnsafeMutablePointer<GObject> { UnsafeMutablePointer(pointer) }
     package func typed<Class>() -> UnsafeMutablePointer<Class> { UnsafeMutablePointer(pointer) }
 
-    /// Whether the object is of a class or of a subclass.
+    /// Returns whether the object is of a class or of its subclass.
     package func isA(_ type: GType) -> Bool { g_type_check_instance_is_a(typed(), type) != 0 }
 
-    /// What a label says: plain text.
+    /// The plain text of a label.
     package var text: String {
         get { gtk_label_get_text(pointer).map { String(cString: $0) } ?? "" }
         nonmutating set {
-            // Said again only when it is another: who listens hears each change.
+            // Avoid setting an equal text: a screen reader announces every change.
             if text != newValue { gtk_label_set_text(pointer, newValue) }
         }
     }
@@ -32,33 +32,33 @@ package import DBus
         nonmutating set { gtk_widget_set_visible(asWidget, newValue ? 1 : 0) }
     }
 
-    /// Whether it can be pressed.
+    /// True if the widget can be pressed.
     package var isEnabled: Bool {
         get { gtk_widget_get_sensitive(asWidget) != 0 }
         nonmutating set { gtk_widget_set_sensitive(asWidget, newValue ? 1 : 0) }
     }
 
-    /// Whether a field takes what is typed.
+    /// True if the user can type into a field.
     package var isEditable: Bool {
         get { gtk_editable_get_editable(pointer) != 0 }
         nonmutating set { gtk_editable_set_editable(pointer, newValue ? 1 : 0) }
     }
 
-    /// Makes it the one that gets the keys.
     package func takeFocus() { gtk_widget_grab_focus(asWidget) }
 
-    /// Makes a field the one that gets the keys, which are added to what is in it: of what is
-    /// selected, as `takeFocus` leaves it, the next one would replace everything.
+    /// Focuses a field, and puts the cursor after its text.
+    ///
+    /// `takeFocus` would select the text, and the next key would replace it.
     package func takeKeys() {
         guard let text = gtk_editable_get_delegate(pointer) else { return }
-        // GTK's name for what is one object to it.
+        // SAFETY: the delegate of these fields is a GtkText.
         gtk_text_grab_focus_without_selecting(UnsafeMutablePointer(text))
     }
 
-    /// How wide it would be with all the room that it wants.
+    /// The width without a limit on space.
     package var naturalWidth: gint { natural(GTK_ORIENTATION_HORIZONTAL, -1) }
 
-    /// How high it would be at a width.
+    /// Returns the height for a width.
     package func naturalHeight(_ width: gint) -> gint { natural(GTK_ORIENTATION_VERTICAL, width) }
 
     private func natural(_ orientation: GtkOrientation, _ other: gint) -> gint {
@@ -67,13 +67,13 @@ package import DBus
         return size
     }
 
-    /// A label whose letter after `_` presses another part.
+    /// Sets a label with a mnemonic: the letter after `_` activates `target`.
     package func setMnemonic(_ text: String, for target: Widget) {
         gtk_label_set_text_with_mnemonic(pointer, text)
         gtk_label_set_mnemonic_widget(pointer, target.asWidget)
     }
 
-    /// What it is to assistive technologies, where it has no text of its own.
+    /// Sets the name for assistive technologies, for a widget without text.
     package func setName(_ name: String) {
         var property = GTK_ACCESSIBLE_PROPERTY_LABEL
         var value = GValue(name)
@@ -87,7 +87,7 @@ package import DBus
         g_value_unset(&value)
     }
 
-    /// Moves a property that is on or off.
+    /// Sets a boolean property.
     package func set(_ property: String, _ isOn: Bool) {
         var value = GValue()
         g_value_init(&value, truthType)
@@ -96,10 +96,11 @@ package import DBus
         g_value_unset(&value)
     }
 
-    /// Calls `body` for each emission of a signal, for as long as the object lives.
+    /// Calls `body` for each emission of a signal, while the object exists.
     ///
-    /// One function serves signals of every shape: with the arguments swapped, the first is ours
-    /// and the others need no names. It answers TRUE where the signal asks whether it was handled.
+    /// A single function serves all signal signatures. Swapped arguments put our context first, and
+    /// the
+    /// rest are ignored. The function returns TRUE to signals that ask whether they were handled.
     package func on(_ signal: String, _ body: @escaping @BusActor () -> Void) {
         let call: @convention(c) (gpointer) -> gboolean = { context in
             let address = UInt(bitPattern: context)
@@ -121,22 +122,21 @@ package import DBus
     }
 }
 
-/// What is called when something happens.
+/// Holds the closure of a signal handler.
 final class Receiver {
     let body: @BusActor () -> Void
 
     init(_ body: @escaping @BusActor () -> Void) { self.body = body }
 
-    /// Nil for none.
     static func at(_ address: UInt) -> Receiver? {
-        // It belongs to the connection that calls, which holds a reference.
+        // SAFETY: the connection that calls holds a reference.
         UnsafeRawPointer(bitPattern: address)
             .map { Unmanaged<Receiver>.fromOpaque($0).takeUnretainedValue() }
     }
 }
 
 extension GValue {
-    /// A text; to be unset.
+    /// Makes a string value; the caller has to unset it.
     fileprivate init(_ text: String) {
         self.init()
         g_value_init(&self, textType)
@@ -144,11 +144,13 @@ extension GValue {
     }
 }
 
-/// G_TYPE_STRING, a macro that Swift doesn't import: the 16th fundamental type.
+/// G_TYPE_STRING, the 16th fundamental type.
+///
+/// Swift cannot import the macro.
 private let textType = GType(16 << 2)
-/// G_TYPE_BOOLEAN, the 5th.
+/// G_TYPE_BOOLEAN, the 5th fundamental type.
 private let truthType = GType(5 << 2)
-/// What stands for a sensor: 0 companion, 1 fingerprint, 2 face, 4 iris.
+/// The icon of a sensor: 0 companion, 1 fingerprint, 2 face, 4 iris.
 package func sensorIcon(_ biometryType: UInt32) -> String {
     switch biometryType {
     case 1: "auth-fingerprint-symbolic"

@@ -2,12 +2,13 @@
 import CAdwaita
 package import DBus
 
-/// A window that was built from a description, and its parts by their names in it.
+/// A window built from a description, with access to its parts by name.
 @BusActor package struct WindowParts {
     private let builder: OpaquePointer
 
     /// Builds a window.
-    /// - Throws: Failed when the description is none.
+    ///
+    /// - Throws: `failed` if the description is invalid.
     package init(_ description: [UInt8]) throws(DBusError) {
         let built = description.withUnsafeBufferPointer { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
@@ -25,7 +26,7 @@ package import DBus
         return Widget(pointer: OpaquePointer(object))
     }
 
-    /// The window goes, and nothing of it may be used any more.
+    /// Destroys the window; none of its parts may be used afterwards.
     package func destroy() {
         gtk_window_destroy(self["window"].asWindow)
         g_object_unref(Widget(pointer: builder).asObject)
@@ -33,7 +34,7 @@ package import DBus
 }
 
 extension Widget {
-    /// Shows every key to `body` before anything in the window sees it; true: nothing else does.
+    /// Shows every key to `body` before the window's widgets; true keeps the key from them.
     package func onKey(_ body: @escaping @BusActor (UInt32) -> Bool) {
         let keys = gtk_event_controller_key_new()
         gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
@@ -58,15 +59,14 @@ extension Widget {
     }
 }
 
-/// What is shown every key.
+/// Holds the closure of a key handler.
 private final class KeyReceiver {
     let body: @BusActor (UInt32) -> Bool
 
     init(_ body: @escaping @BusActor (UInt32) -> Bool) { self.body = body }
 
-    /// Nil for none.
     static func at(_ address: UInt) -> KeyReceiver? {
-        // It belongs to the connection that calls, which holds a reference.
+        // SAFETY: the connection that calls holds a reference.
         UnsafeRawPointer(bitPattern: address)
             .map { Unmanaged<KeyReceiver>.fromOpaque($0).takeUnretainedValue() }
     }
