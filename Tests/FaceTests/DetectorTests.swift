@@ -4,12 +4,12 @@ import FaceSensor
 import TestSupport
 import Testing
 
-/// What of the C++ unit only some processors can run.
+/// Tests the part of the C++ unit that only some processors can run.
 @Suite struct DetectorTests {
-    // The linker keeps one of all functions of a name. If that were one for AVX, whoever calls
-    // the other would run it, on a processor without.
+    // The linker keeps only one of several functions with an equal name. If it kept an AVX version,
+    // its other callers would run it on a processor without AVX.
     @Test(
-        "What is compiled for AVX has names of its own",
+        "Functions compiled for AVX have names of their own",
         .enabled(if: FaceEngine.isBuilt, "the package trait Face is off")
     )
     func names() throws {
@@ -23,11 +23,12 @@ import Testing
             if line.hasSuffix(">:") {
                 name = line.drop { $0 != "<" }
             } else if let operation = line.split(separator: "\t").dropFirst().first,
-                // AVX: vaddps and so on; verr and verw are no such.
+                // AVX instructions start with "v", as vaddps does; verr and verw are older.
                 operation.hasPrefix("v"), !operation.hasPrefix("ver")
             {
                 count += 1
-                // The last two are an anonymous namespace's: no other file's has its names.
+                // The last two prefixes belong to an anonymous namespace, so no other file shares
+                // them.
                 let own = ["dlib_avx", "<_ZN12_GLOBAL__N_1", "<_ZNK12_GLOBAL__N_1"]
                 if !own.contains(where: { name.contains($0) }) { shared.insert(name) }
             }

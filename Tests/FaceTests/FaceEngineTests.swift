@@ -6,12 +6,12 @@ import Testing
 
 @testable import FaceSensor
 
-/// What can be said of the C++ unit without models.
+/// Tests the C++ unit without models.
 @Suite struct FaceUnitTests {
-    @Test("The C++ unit is optimised, in a debug build too")
+    @Test("The C++ unit is optimised even in a debug build")
     func optimised() { #expect(FaceEngine.isOptimised) }
 
-    @Test("In CI the models and the clips are there, and the engine is built")
+    @Test("CI has the models, the clips and a built engine")
     func complete() {
         guard Studio.isCI else { return }
         #expect(Studio.missing.isEmpty)
@@ -32,7 +32,7 @@ import Testing
     }
 }
 
-/// The engine with the real models, on the clips.
+/// Tests the engine with the real models on the clips.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Studio.isReady, Studio.reason))
 struct FaceEngineTests {
     private let content: FaceModels.Content
@@ -43,13 +43,13 @@ struct FaceEngineTests {
         engine = try FaceEngine(models: Studio.models, state: Studio.models.folder)
     }
 
-    /// The frames of a clip in which somebody is.
+    /// The faces in a clip's first frames with a face.
     private func faces(_ clip: String, _ count: Int) throws -> [FaceNumbers] {
         try Studio.frames(clip).lazy.compactMap { engine.look($0)?.numbers }.prefix(count)
             .map(\.self)
     }
 
-    @Test("One person's photographs are near each other, another person's are far")
+    @Test("Photographs of one person are close, those of two people are far apart")
     func distances() throws {
         let mine = try faces("enroll", 8)
         let again = try #require(try faces("match", 1).first)
@@ -60,7 +60,7 @@ struct FaceEngineTests {
         #expect(furthest > 0.6, "\(furthest)")
     }
 
-    @Test("A face's numbers are those that dlib's own code gives")
+    @Test("A face's numbers equal the numbers of dlib's own code")
     func reference() throws {
         let picture = Frame(
             format: .yuyv,
@@ -70,7 +70,7 @@ struct FaceEngineTests {
             bytes: try TemporaryFolder.read("\(Studio.clips)/frame.yuyv")
         )
         let numbers = try #require(engine.look(picture)?.numbers)
-        // Every eighth one, as dlib 19.24 answered with its class for this network.
+        // Every eighth number, as dlib 19.24 computed it with its class for this network.
         let reference: [Float] = [
             -0.06037, 0.22254, -0.21316, -0.13959, -0.18591, -0.09745, 0.11286, 0.00229,
             0.22196, -0.15625, -0.17269, 0.08480, -0.17040, -0.21200, 0.10365, -0.02842,
@@ -82,7 +82,7 @@ struct FaceEngineTests {
     }
 
     @Test(
-        "A processor without AVX sees the same",
+        "A processor without AVX gets equal results",
         arguments: ["enroll", "match", "other", "aside", "far", "two", "empty"]
     )
     func anyProcessor(clip: String) throws {
@@ -93,7 +93,7 @@ struct FaceEngineTests {
         }
     }
 
-    @Test("A network's file that is cut off while it is used gives no face, and no fault")
+    @Test("A network file truncated during use gives no face and no crash")
     func shortNetwork() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/\(FaceModels.network.name)"
@@ -111,7 +111,7 @@ struct FaceEngineTests {
         #expect(sight.count == 1 && sight.numbers == nil)
     }
 
-    @Test("A model with one changed byte is refused, whichever of the two it is", arguments: 0...1)
+    @Test("A model with a changed byte is refused", arguments: 0...1)
     func changedModel(which: Int) throws {
         let folder = try TemporaryFolder()
         for (index, file) in FaceModels.files.enumerated() {
@@ -124,7 +124,7 @@ struct FaceEngineTests {
         #expect("\(String(describing: fault))".contains("\(name) is not the model"))
     }
 
-    @Test("Landmarks that are cut off are refused, changed ones never a crash", arguments: 1...6)
+    @Test("Truncated landmarks are refused, and changed landmarks never crash", arguments: 1...6)
     func damagedLandmarks(seed: UInt64) throws {
         var random = SeededGenerator(seed)
         func engine(_ landmarks: [UInt8]) throws(FaceFault) -> FaceEngine {
@@ -135,7 +135,7 @@ struct FaceEngineTests {
         let short = Array(good.prefix(Int.random(in: 0..<good.count, using: &random)))
         #expect(throws: FaceFault.self) { try engine(short) }
         var changed = good
-        // Sizes are at the beginning, which random places would hardly meet.
+        // Change the beginning separately: it holds the sizes, which a random place rarely hits.
         for range in [0..<64, 64..<good.count] {
             let bit = UInt8.random(in: 0..<8, using: &random)
             changed[Int.random(in: range, using: &random)] ^= 1 << bit
@@ -144,7 +144,7 @@ struct FaceEngineTests {
         _ = try? engine(changed).look(frame)
     }
 
-    @Test("A detector that was kept is used, a damaged one is made anew")
+    @Test("A cached detector is used, and a damaged detector is built anew")
     func detector() throws {
         let detector = engine.detector
         #expect(detector.count > 100_000)
@@ -155,7 +155,7 @@ struct FaceEngineTests {
         #expect(other.detector == detector)
     }
 
-    @Test("A detector that was kept with a changed byte is not read, and is made anew")
+    @Test("A cached detector with a changed byte is not read, and is built anew")
     func keptDetector() throws {
         let state = try TemporaryFolder()
         chmod(state.path, 0o700)
@@ -174,7 +174,7 @@ struct FaceEngineTests {
         }
     }
 
-    @Test("JPEG that no camera sends is refused: its size says nothing about the work in it")
+    @Test("JPEG variants that no camera sends are refused, because they could cost minutes")
     func manyScans() throws {
         #expect(engine.look(Frame(jpeg: TinyJPEG.oneScan)) != nil)
         #expect(engine.look(Frame(jpeg: TinyJPEG.threeScans)) == nil)
@@ -184,7 +184,7 @@ struct FaceEngineTests {
         #expect(engine.look(Frame(jpeg: Array(cut))) == nil)
     }
 
-    @Test("The same picture in YUYV and in GREY is the same face")
+    @Test("A picture in YUYV and in GREY shows one face")
     func formats() throws {
         let mine = try #require(try faces("match", 1).first)
         for (name, format, stride) in [("yuyv", PixelFormat.yuyv, 1280), ("grey", .grey, 640)] {
@@ -200,7 +200,7 @@ struct FaceEngineTests {
         }
     }
 
-    /// A grey or coloured picture of YUYV with its chroma in planes, and unused bytes in each line.
+    /// Converts a YUYV picture to planar chroma, with unused bytes at the end of each line.
     private func planes(_ yuyv: [UInt8], _ format: PixelFormat, padding: Int) -> Frame {
         let (width, height, stride) = (640, 480, 640 + padding)
         var luma: [UInt8] = []
@@ -227,7 +227,7 @@ struct FaceEngineTests {
         return Frame(format: format, width: width, height: height, stride: stride, bytes: bytes)
     }
 
-    @Test("The same picture in NV12 and in I420 is the same face, whatever its lines end with")
+    @Test("A picture in NV12 and in I420 shows one face, whatever pads its lines")
     func planar() throws {
         let yuyv = try TemporaryFolder.read("\(Studio.clips)/frame.yuyv")
         let packed = Frame(format: .yuyv, width: 640, height: 480, stride: 1280, bytes: yuyv)
@@ -238,7 +238,7 @@ struct FaceEngineTests {
                 let seen = try #require(engine.look(frame)?.numbers, "\(format)")
                 #expect(seen.distance(to: mine) < 0.1, "\(format) \(padding)")
             }
-            // A byte less than the last pixel needs.
+            // A byte too short for the last pixel.
             let whole = planes(yuyv, format, padding: 0)
             let cut = Frame(
                 format: format,
@@ -251,12 +251,12 @@ struct FaceEngineTests {
         }
     }
 
-    @Test("The same picture in three or four bytes a pixel is the same face")
+    @Test("A picture in three or four bytes a pixel shows one face")
     func colours() throws {
         let yuyv = try TemporaryFolder.read("\(Studio.clips)/frame.yuyv")
         let packed = Frame(format: .yuyv, width: 640, height: 480, stride: 1280, bytes: yuyv)
         let mine = try #require(engine.look(packed)?.numbers)
-        // Blue light alone would be found as well: each colour has to be in its place.
+        // A face would be found even with swapped colours, so compare its numbers.
         for (format, order, size) in [
             (PixelFormat.rgb, [0, 1, 2], 3), (.bgr, [2, 1, 0], 3), (.rgbx, [0, 1, 2], 4),
             (.bgrx, [2, 1, 0], 4),
@@ -293,9 +293,9 @@ struct FaceEngineTests {
         }
     }
 
-    @Test("A raw picture that is larger than a JPEG would be searched at is halved as well")
+    @Test("A large raw picture is halved like a large JPEG")
     func large() throws {
-        // Dark and blinding pixels in turn are neither once four are one.
+        // Alternate black and white: after averaging four pixels, none is dark or glaring.
         for (format, stride, lines) in [
             (PixelFormat.grey, 1280, 720), (.yuyv, 2560, 720), (.nv12, 1280, 1080),
         ] {
@@ -316,7 +316,7 @@ struct FaceEngineTests {
         }
     }
 
-    @Test("The eyes of people who look are open, and with lids over them they are not")
+    @Test("Eyes of people who look are open")
     func eyes() throws {
         for clip in ["enroll", "match", "other"] {
             let faces = try Studio.frames(clip).compactMap { engine.look($0)?.face }
@@ -326,7 +326,7 @@ struct FaceEngineTests {
         }
     }
 
-    @Test("Frames that are no pictures are refused, never a crash", arguments: 1...10)
+    @Test("Malformed frames are refused and never crash", arguments: 1...10)
     func malformed(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed)
         let frames = try Studio.frames("match")
@@ -361,18 +361,18 @@ struct FaceEngineTests {
     }
 }
 
-/// A grey picture of 16x16 pixels, in the ways that JPEG has.
+/// A grey picture of 16x16 pixels in several JPEG variants.
 private enum TinyJPEG {
     static let oneScan = picture(0xC0, [scan([1, 2, 3], 63, [0, 0, 0])])
     static let threeScans = picture(
         0xC0,
         (1...3).map { scan([UInt8($0)], 63, [0]) }
     )
-    /// The first scan of a progressive picture is a whole one, if a coarse one.
+    /// The first scan of a progressive picture is a whole but coarse picture.
     static let progressive = picture(0xC2, [scan([1, 2, 3], 0, [0, 0x0F])])
     static let arithmetic = picture(0xC9, [scan([1, 2, 3], 63, [0, 0, 0])])
 
-    /// Every value of a block is the word 0: no difference, and end of block.
+    /// Every value of a block is the code 0: no difference, and end of block.
     private static func picture(_ frame: UInt8, _ scans: [[UInt8]]) -> [UInt8] {
         let table: [UInt8] = [1] + [UInt8](repeating: 0, count: 16)
         let parts: [[UInt8]] = [

@@ -6,7 +6,7 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// The face sensor as a real process, with the real engine, on clips.
+/// Tests the face sensor as a real process, with the real engine, on clips.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Studio.isReady, Studio.reason))
 struct FaceSensorTests {
     init() { EventLoop.shared.startThread() }
@@ -17,7 +17,7 @@ struct FaceSensorTests {
         try await check.run(try Stage.fixture(folder))
     }
 
-    @Test("What the disk doesn't take is not there: no new template, and no new label")
+    @Test("A failed write adds no template and changes no label")
     func disk() async throws {
         let folder = try TemporaryFolder()
         let faults = try Faults()
@@ -26,7 +26,7 @@ struct FaceSensorTests {
         try await SensorCheck.disk(faults).run(faulty)
     }
 
-    /// Runs a check on a clip that is shown again and again.
+    /// Runs a check on a clip that plays in a loop.
     private func onClip(
         _ clip: String,
         _ folder: TemporaryFolder,
@@ -49,7 +49,7 @@ struct FaceSensorTests {
     }
 
     @Test(
-        "The same person, from another photograph, matches in another process",
+        "Another photograph of the enrolled person matches in another process",
         arguments: [
             [], ["--strict"],
         ]
@@ -67,7 +67,7 @@ struct FaceSensorTests {
         }
     }
 
-    @Test("Another person doesn't match: two attempts fail, and looking goes on")
+    @Test("Another person doesn't match: two misses, and the scan continues")
     func anotherPerson() async throws {
         let folder = try TemporaryFolder()
         try await enrolled(folder)
@@ -77,7 +77,7 @@ struct FaceSensorTests {
                 bench.misses.count >= 2
             }
             try expect(bench.misses.prefix(2).map(\.attempt) == [1, 2], "numbers from 1")
-            // What it asks for after a miss comes behind it, or it would be overwritten.
+            // The hint after a miss has to follow it, or the miss would overwrite it.
             let after = bench.events.seen.filter { $0.operation == number }
                 .drop { $0.kind != "no-match" }
             try expect(
@@ -90,7 +90,7 @@ struct FaceSensorTests {
     }
 
     @Test(
-        "A scene that is no good picture tells why, fails no attempt, and can be canceled",
+        "An unsuitable scene gives a hint and no miss, and can be cancelled",
         arguments: [
             "empty": "look-at-camera", "two": "center", "dark": "too-dark", "far": "move-closer",
             "aside": "center", "shaky": "hold-still",
@@ -98,7 +98,7 @@ struct FaceSensorTests {
     )
     func hints(_ clip: String, _ hint: String) async throws {
         let folder = try TemporaryFolder()
-        // An enrolment asks more of a picture than a match does.
+        // Enrol, because an enrolment requires better pictures than a match.
         try await onClip(clip, folder) { bench in
             let number = bench.nextOperation()
             let call = try bench.sensor.enrollStream(
@@ -123,7 +123,7 @@ struct FaceSensorTests {
         try await enrolled(folder)
         try await onClip(clip, folder) { bench in
             let (number, call) = try await bench.verify()
-            // As the daemon does: its deadline passes, it cancels.
+            // Cancel as the daemon does when its deadline passes.
             _ = try await bench.events.first("a hint", within: .seconds(60)) {
                 $0.operation == number && $0.kind == "hint"
             }
@@ -134,7 +134,7 @@ struct FaceSensorTests {
         }
     }
 
-    @Test("A template that is removed while the sensor looks matches nobody any more")
+    @Test("A template removed during a scan no longer matches")
     func removed() async throws {
         let folder = try TemporaryFolder()
         let check = SensorCheck("removed") { bench in
@@ -148,7 +148,7 @@ struct FaceSensorTests {
         try await check.run(try Stage.fixture(folder))
     }
 
-    @Test("A sensor on another camera refuses templates, and says why")
+    @Test("A sensor with another camera refuses templates and says why")
     func anotherCamera() async throws {
         let folder = try TemporaryFolder()
         let store = try TemplateStore(folder: folder.path + "/state")
@@ -176,7 +176,7 @@ struct FaceSensorTests {
         }
     }
 
-    @Test("It calls itself a replay for comfort only")
+    @Test("A replay is described as a replay, and only for convenience")
     func properties() async throws {
         try await onClip("match", try TemporaryFolder()) { bench in
             try expect(try await bench.sensor.biometryType() == 2, "a face")
@@ -198,7 +198,7 @@ struct FaceSensorTests {
     }
 }
 
-/// The face sensor as a real process, without models.
+/// Tests the face sensor as a real process without models.
 @Suite(.timeLimit(.minutes(10)))
 struct FaceSensorWithoutModelsTests {
     init() { EventLoop.shared.startThread() }
@@ -214,7 +214,7 @@ struct FaceSensorWithoutModelsTests {
         )
     }
 
-    @Test("Without models it is there and unavailable, with the remedy")
+    @Test("Without models the sensor is present but unavailable, and tells the remedy")
     func noModels() async throws {
         let folder = try TemporaryFolder()
         try folder.write("clip", [])
@@ -246,7 +246,7 @@ struct FaceSensorWithoutModelsTests {
         .run(fixture)
     }
 
-    @Test("Without a camera it says so, and a file is no camera", .enabled(if: FaceEngine.isBuilt))
+    @Test("A missing camera is reported, and a file is no camera", .enabled(if: FaceEngine.isBuilt))
     func noCamera() async throws {
         let folder = try TemporaryFolder()
         try folder.write("video0", [])
@@ -262,7 +262,7 @@ struct FaceSensorWithoutModelsTests {
     }
 
     @Test(
-        "Options that make no sense are refused with one line and a hint",
+        "Contradictory options are refused with one line and a hint",
         arguments: [
             ["--camera", "/dev/video0", "--replay", "a"], ["--infrared", "--replay", "a"],
             ["--pre-open-hook", "true"], ["--fetch-models", "--strict"],

@@ -6,7 +6,7 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// The face sensor beside others that change its files, and as a user of its own.
+/// Tests the face sensor while other programs change its files, and as another user.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Studio.isReady, Studio.reason))
 struct FaceServiceTests {
     private static let nobody: uid_t = 65_534
@@ -29,10 +29,10 @@ struct FaceServiceTests {
         try await SensorCheck("files", body).run(fixture)
     }
 
-    /// Opening the models takes a while.
+    /// Long enough to open the models.
     private static let limit = Duration.seconds(40)
 
-    @Test("A template that goes or comes by another hand is told, an enrolment only by itself")
+    @Test("The sensor reports another program's change of templates, and an enrolment only once")
     func changedBehind() async throws {
         let folder = try TemporaryFolder()
         try await check(folder) { bench in
@@ -49,7 +49,7 @@ struct FaceServiceTests {
         }
     }
 
-    @Test("A damaged template makes the sensor degraded, and the others match still")
+    @Test("With a damaged template the sensor is degraded, and other templates still match")
     func damagedTemplate() async throws {
         let folder = try TemporaryFolder()
         try await check(folder) { bench in
@@ -69,7 +69,7 @@ struct FaceServiceTests {
         }
     }
 
-    @Test("Without its key the sensor is failed, says so, and works again with it: it doesn't end")
+    @Test("Without its key the sensor stays up as failed, and recovers when the key returns")
     func lostKey() async throws {
         let folder = try TemporaryFolder()
         try await check(folder) { bench in _ = try await bench.enroll("me") }
@@ -80,7 +80,7 @@ struct FaceServiceTests {
             let health = try await bench.sensor.health()
             let reason = "The key \(key) is missing."
             try expect(health.state == "failed" && health.message.hasPrefix(reason), "\(health)")
-            // No list at all: an empty one would say that nothing is enrolled.
+            // Refuse the list: an empty list would say that no face is enrolled.
             try await expectError(.sensorFailed, of: "ListTemplates") {
                 _ = try await bench.sensor.listTemplates(uid: SensorBench.user)
             }
@@ -96,7 +96,7 @@ struct FaceServiceTests {
     }
 
     @Test(
-        "The sensor has at most 40 MB of its own, after an enrolment and eight matches",
+        "The sensor uses at most 40 MB of memory after an enrolment and eight matches",
         .enabled(if: !isSanitized, "a sanitizer takes many times as much")
     )
     func memory() async throws {
@@ -112,7 +112,7 @@ struct FaceServiceTests {
         }
     }
 
-    @Test("Models that are fetched later, into a folder that is made for them, are taken up")
+    @Test("The sensor finds models that are fetched later, into a new folder")
     func laterModels() async throws {
         let folder = try TemporaryFolder()
         let program = [
@@ -131,7 +131,7 @@ struct FaceServiceTests {
         }
     }
 
-    @Test("Models that are damaged make the sensor unavailable once, whatever is asked of it")
+    @Test("Damaged models make the sensor unavailable once, and calls do not change that")
     func damagedModels() async throws {
         let folder = try TemporaryFolder()
         for name in TemporaryFolder.names(in: Studio.models.folder) where name.hasSuffix(".dat") {
@@ -168,7 +168,7 @@ struct FaceServiceTests {
     }
 
     @Test(
-        "Models that root left closed are told so, and root's own fetching opens them",
+        "The sensor reports models that only root can read, and fetching as root opens them",
         .enabled(if: geteuid() == 0, "only root can be two users")
     )
     func anotherUser() async throws {
@@ -181,9 +181,11 @@ struct FaceServiceTests {
         chmod(folder.path + "/state", 0o700)
         chown(folder.path + "/state", Self.nobody, Self.nobody)
         chmod(folder.path + "/state/models", 0o700)
-        // A copy: where the tests are built is not everybody's to read.
+        // Copy the program: other users may not be able to read the build folder.
         let name = "localauth-sensor-face"
-        // By another process: what this one writes others inherit, and then it can't be run.
+        // Copy in another process: a concurrently started child could inherit this process's
+        // writable
+        // descriptor, and the program could then not be run.
         let copied = try ChildProcess.run(
             ["/bin/cp", "\(ChildProcess.folder)/\(name)", "\(folder.path)/\(name)"]
         )
@@ -212,12 +214,12 @@ struct FaceServiceTests {
     }
 
     @Test(
-        "Root fetches as the one whom the folder belongs to",
+        "Root fetches as the owner of the folder",
         .enabled(if: geteuid() == 0, "only root can be two users")
     )
     @BusActor func fetchesAsOwner() async throws {
         let folder = try Self.nobodysFolder()
-        // In the folder above, and by a name that says nothing of where that is.
+        // Name the parent folder, and then a path that does not reveal the parent's owner.
         for words in [["--state-directory", folder.path + "/state"], ["--models", "of/nobody"]] {
             let program = try Self.fetch(words, in: folder)
             #expect(try await program.exitStatus() == 1)
@@ -231,7 +233,7 @@ struct FaceServiceTests {
     }
 
     @Test(
-        "Root fetches nothing into a folder whose owner it can't find out",
+        "Root fetches nothing into a folder with an unknown owner",
         .enabled(if: geteuid() == 0, "only root can be two users")
     )
     @BusActor func fetchesForNobody() async throws {
@@ -243,7 +245,7 @@ struct FaceServiceTests {
         #expect(access(folder.path + "/state/who", F_OK) != 0)
     }
 
-    /// A folder with one of nobody's in it, and a client that writes down who it is.
+    /// Makes a folder with a subfolder that belongs to nobody, and a client that records its user.
     private static func nobodysFolder() throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         chmod(folder.path, 0o711)
@@ -255,7 +257,7 @@ struct FaceServiceTests {
         return folder
     }
 
-    /// Fetches, in nobody's folder, as root with a group more.
+    /// Starts a fetch in nobody's folder, as root with an additional group.
     private static func fetch(
         _ words: [String],
         in folder: TemporaryFolder
@@ -270,7 +272,7 @@ struct FaceServiceTests {
     }
 }
 
-/// What a process has written to memory, in kB: without code, and files that the kernel can drop.
+/// Returns a process's anonymous memory in kB: without code and file pages that can be dropped.
 private func ownMemory(of pid: pid_t) throws -> Int {
     let rollup = String(
         decoding: try TemporaryFolder.read("/proc/\(pid)/smaps_rollup"),

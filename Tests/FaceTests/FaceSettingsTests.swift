@@ -6,7 +6,7 @@ import Testing
 @testable import ServiceProgram
 @testable import localauth_sensor_face
 
-/// What the words of the command line make of the sensor.
+/// Tests how options of the command line configure the sensor.
 @Suite struct FaceSettingsTests {
     private func settings(_ flags: [String]) throws -> FaceSettings {
         let values = ["camera": "/dev/video63", "state-directory": "/nowhere"]
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "Closed eyes match with --no-attention alone; life is asked for with --infrared",
+        "Only --no-attention accepts closed eyes, and only --infrared checks liveness",
         arguments: [
             [], ["infrared"], ["no-attention"], ["infrared", "no-attention"], ["strict"],
         ]
@@ -27,19 +27,19 @@ import Testing
         #expect(settings.threshold == (flags.contains("strict") ? .strict : .ordinary))
     }
 
-    @Test("Strong is a camera that says it is infrared, and was asked to be, and no other")
+    @Test("Only a camera that reports infrared, with --infrared, is strong")
     func strength() throws {
         for (flags, isStrong) in [([], false), (["infrared"], true)] as [([String], Bool)] {
             let settings = try settings(flags)
             #expect(settings.strength(saysInfrared: false) == .convenience)
             let strength = settings.strength(saysInfrared: true)
             #expect(strength == (isStrong ? .strong : .convenience))
-            // That camera isn't there.
+            // The configured camera does not exist.
             #expect(settings.strength == .convenience)
         }
     }
 
-    @Test("Of an infrared camera only grey pictures are taken, of another one any")
+    @Test("With --infrared only grey pictures are accepted, otherwise all formats")
     func formats() throws {
         let (any, infrared) = (try settings([]), try settings(["infrared"]))
         for format in PixelFormat.allCases {

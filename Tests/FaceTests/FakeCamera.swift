@@ -3,13 +3,12 @@ import Glibc
 
 @testable import CameraDevice
 
-/// A camera made of a table of system calls: gives the frames it is told to, and fails where a
-/// test wants it to.
+/// A simulated camera: a table of system calls with scripted frames and failures.
 final class FakeCamera {
     static let descriptor: Int32 = 77
     static let bufferSize = 640 * 480 * 2
 
-    /// What it offers, in the order that it tells it.
+    /// The formats it offers, in this order.
     var formats = [cv4l2_yuyv]
     var abilities = cv4l2_cap_capture | cv4l2_cap_streaming
     var size: (width: UInt32, height: UInt32, line: UInt32) = (640, 480, 1280)
@@ -17,17 +16,17 @@ final class FakeCamera {
     var bufferCount: UInt32 = 4
     var bufferLength = UInt32(FakeCamera.bufferSize)
     var bufferIndex: UInt32?
-    /// What the frames are filled with, one after another; none left: poll times out.
+    /// The fill byte of each frame; poll times out when none is left.
     var frames: [UInt8] = []
     var bytesUsed: UInt32?
     var flags: UInt32 = 0
 
-    /// errno for a request, and after how many that succeed.
+    /// The errno of a request, after this many successes.
     var failures: [UInt: (errno: Int32, after: Int)] = [:]
-    /// Requests that are interrupted by a signal so many times first.
+    /// The number of times that a signal interrupts a request before it succeeds.
     var interruptions: [UInt: Int] = [:]
     var openFailure: Int32 = 0
-    /// A real character device whose number it has.
+    /// A real character device that supplies the device number.
     var device = "/dev/null"
     var mapFailure: (errno: Int32, after: Int)?
     var pollFailure: Int32 = 0

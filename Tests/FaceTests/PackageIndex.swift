@@ -4,21 +4,23 @@ import Testing
 
 @testable import FaceSensor
 
-/// A package index on 127.0.0.1 with one file, which it gives out as it is told to.
+/// A package index on 127.0.0.1 that serves a file with scripted answers.
 final class PackageIndex: Sendable {
-    /// How a request for the file is answered; the last one stands for all that follow.
+    /// The answers to requests for the file.
+    ///
+    /// The last answer repeats.
     enum Answer: String {
-        /// All that is asked for.
+        /// The requested range.
         case whole
-        /// A half of that; then the connection is closed.
+        /// Half of the range; then the server closes the connection.
         case half
-        /// A half of that, and the rest when ``goOn()`` is called.
+        /// Half of the range, and the rest after ``goOn()``.
         case halting
-        /// The whole file, whatever is asked for.
+        /// The whole file, even if a range was requested.
         case deaf
-        /// Another piece than the one that is asked for.
+        /// A wrong range.
         case misplaced
-        /// No piece: the whole file or nothing.
+        /// An error for every range; otherwise the whole file.
         case refused
     }
 
@@ -73,13 +75,13 @@ final class PackageIndex: Sendable {
 
         """
 
-    /// What finds this index and no other one, whoever runs the test.
+    /// A pip command that uses only this index, regardless of the user's settings.
     let client: [String]
 
     private let folder: TemporaryFolder
     private let server: ChildProcess
 
-    /// Gives out what is in a file, under a name.
+    /// Serves a file's content under a name.
     init(_ name: String, from content: String, _ answers: [Answer]) throws {
         let folder = try TemporaryFolder()
         self.folder = folder
@@ -96,7 +98,7 @@ final class PackageIndex: Sendable {
             + Self.python
     }
 
-    /// What each request for the file asked for.
+    /// The `Range` header of each request for the file.
     var ranges: [String] {
         let text = (try? folder.read("requests")) ?? []
         return text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -104,20 +106,23 @@ final class PackageIndex: Sendable {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Has a halting answer go on.
+    /// Lets a halting answer continue.
     func goOn() throws {
         let gate = open(folder.path + "/gate", O_WRONLY)
         try #require(gate >= 0)
         close(gate)
     }
 
-    /// What finds a folder of packages, and no index.
+    /// A pip command that uses only a folder of packages.
     static func client(of folder: String) -> [String] {
         clean + ["PIP_NO_INDEX=1", "PIP_FIND_LINKS=\(folder)"] + python
     }
 
     private static let python = ModelFetch(folder: "") { _ in }.client
-    /// The user may want no source packages, and the package another Python: it isn't installed.
+    /// The environment of a user who wants no source packages, and a package for another Python.
+    ///
+    /// Both
+    /// must be ignored, because the package is not installed.
     private static let clean = [
         "/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "PIP_CONFIG_FILE=/dev/null",
         "PIP_ONLY_BINARY=:all:",

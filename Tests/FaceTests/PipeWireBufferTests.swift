@@ -6,14 +6,14 @@ import Testing
 
 @testable import CameraDevice
 
-/// Pictures in dma-bufs, as libcamera's plugin hands them over.
+/// Tests pictures in dma-bufs, as libcamera's plugin delivers them.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
 struct PipeWireBufferTests {
     init() { EventLoop.shared.startThread() }
 
     private static let broken = CameraFault.failed("The camera gives only broken pictures.")
     private static let canMake = access("/dev/udmabuf", R_OK | W_OK) == 0
-    /// A camera that the kernel makes up.
+    /// A simulated camera of the kernel module vivid.
     private static let vivid = ["/dev/video0", "/dev/video1"]
         .first { device in
             let name = "/sys/class/video4linux/\(device.dropFirst(5))/name"
@@ -22,7 +22,7 @@ struct PipeWireBufferTests {
         }
 
     @Test(
-        "A picture in a dma-buf comes as it is, and a lie about its place is no picture",
+        "A picture in a dma-buf arrives unchanged, and a wrong offset or size is refused",
         .enabled(if: canMake, "/dev/udmabuf makes dma-bufs, and is missing")
     )
     func dmaBuf() async throws {
@@ -45,7 +45,7 @@ struct PipeWireBufferTests {
             try camera.obey("sane")
             _ = try source.nextFrame(interruption)
         }
-        // A part of it, which doesn't begin with a page.
+        // A part of the buffer that does not begin at a page boundary.
         try camera.obey("size 460000")
         try camera.obey("offset 800")
         var count = 0
@@ -56,7 +56,7 @@ struct PipeWireBufferTests {
         }
     }
 
-    @Test("What is called a dma-buf and isn't one is no picture, and no crash when it is cut")
+    @Test("A file labelled as a dma-buf is refused, and truncating it causes no crash")
     func fake() async throws {
         let rig = try await PipeWireRig()
         let camera = try rig.camera("fake:yuyv")
@@ -68,31 +68,31 @@ struct PipeWireBufferTests {
     }
 
     @Test(
-        "A picture that is larger than any that is taken is no picture, and a smaller one is",
+        "A picture above the size limit is refused, and a smaller picture is accepted",
         arguments: canMake ? ["bgrx", "dma:bgrx"] : ["bgrx"]
     )
     func large(_ format: String) async throws {
         let rig = try await PipeWireRig()
-        // Each side is within what is wished for, and the whole is not: 14 MB.
+        // Each side is within the requested range, but the whole picture has 14 MB.
         let camera = try rig.camera(format, sizes: "1920x1920")
         let source = try rig.open()
         let interruption = try Interruption()
         #expect(throws: Self.broken) { try source.look(interruption) }
         try camera.obey("format nv12")
-        // Some of the old ones may still come.
+        // Skip pictures of the previous format.
         let frames = (0..<20).lazy.compactMap { _ in try? source.nextFrame(interruption) }
         let frame = try #require(frames.first)
         #expect(frame.format == .nv12 && frame.bytes.count == 1920 * 1920 * 3 / 2)
     }
 
-    @Test("A layout that only a graphics card reads is no picture, and line after line is one")
+    @Test("A layout for a graphics card is refused, and a linear layout is accepted")
     func modifier() async throws {
         let rig = try await PipeWireRig()
         let camera = try rig.camera()
         let source = try rig.open()
         let interruption = try Interruption()
         #expect(try source.nextFrame(interruption).format == .yuyv)
-        // DRM_FORMAT_MOD_INVALID: one that isn't said; I915_FORMAT_MOD_X_TILED.
+        // DRM_FORMAT_MOD_INVALID, which means unspecified, and I915_FORMAT_MOD_X_TILED.
         for modifier in ["72057594037927935", "72057594037927937"] {
             try camera.obey("modifier \(modifier)")
             try camera.obey("format nv12")
@@ -106,7 +106,7 @@ struct PipeWireBufferTests {
     }
 
     @Test(
-        "Of a camera's sizes the one is taken in which a face is large enough, not its first",
+        "The chosen size is large enough for a face, even if it is not the camera's first",
         arguments: [
             "320x240,640x480": (640, 480), "320x240,1280x960": (1280, 960),
             "1280x960,640x480": (640, 480), "320x240,160x120": (320, 240),
@@ -121,7 +121,7 @@ struct PipeWireBufferTests {
     }
 
     @Test(
-        "The dma-bufs of PipeWire's own plugin for cameras are read",
+        "The dma-bufs of PipeWire's own camera plugin can be read",
         .enabled(if: vivid != nil, "the kernel's module vivid isn't loaded")
     )
     func plugin() async throws {
@@ -133,7 +133,7 @@ struct PipeWireBufferTests {
             let frame = try source.nextFrame(interruption)
             #expect(frame.format == .yuyv && frame.bytes.count == 614_400)
             #expect(frame.width == 640 && frame.height == 480)
-            // It draws bars, and a clock that runs.
+            // The camera draws bars and a running clock.
             #expect(Set(frame.bytes).count > 8)
             seen.insert(frame.bytes)
         }

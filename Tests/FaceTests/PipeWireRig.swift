@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A PipeWire daemon of the test's own, and cameras that it offers.
+/// A PipeWire daemon for a test, with simulated cameras.
 final class PipeWireRig {
     static let nobody: uid_t = 65_534
     private static let missing: [String] = [
@@ -14,12 +14,9 @@ final class PipeWireRig {
     ]
     .compactMap(\.self)
 
-    /// Whether tests that need it can run.
     static let isReady = missing.isEmpty
-    /// Why they are left out.
     static let reason: Comment = "\(missing.joined(separator: ", "))"
 
-    /// Where its socket is.
     let folder: TemporaryFolder
     private(set) var daemon: ChildProcess?
     private var cameras: [ChildProcess] = []
@@ -28,7 +25,7 @@ final class PipeWireRig {
     var name: String { "pipewire:\(socket)#CAM" }
     var address: PipeWireAddress { get throws { try #require(PipeWireAddress(name)) } }
 
-    /// With a device as the camera, if one is named.
+    /// Returns a configuration, with a device as the camera unless it is nil.
     private static func configuration(_ device: String?) -> String {
         let camera = device.map { device in
             """
@@ -60,7 +57,7 @@ final class PipeWireRig {
             """
     }
 
-    /// Starts a daemon, as another user or with a device if one is named.
+    /// Starts a daemon, optionally as another user or with a device as its camera.
     init(as user: uid_t? = nil, device: String? = nil) async throws {
         folder = try TemporaryFolder()
         chmod(folder.path, 0o755)
@@ -70,12 +67,12 @@ final class PipeWireRig {
         try await start(as: user)
     }
 
-    /// Starts the daemon, and waits until it takes connections.
+    /// Starts the daemon and waits until it accepts connections.
     func start(as user: uid_t? = nil) async throws {
         let prefix = user.map {
             ["/usr/bin/setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"]
         }
-        // Each node of a crowd takes three files.
+        // Each node of a crowd needs three descriptors.
         daemon = try ChildProcess(
             ["/usr/bin/prlimit", "--nofile=8192"] + (prefix ?? []) + [
                 "/usr/bin/pipewire", "-c", folder.path + "/pipewire.conf",
@@ -89,7 +86,7 @@ final class PipeWireRig {
         }
     }
 
-    /// Adds a camera, and waits until the daemon has it.
+    /// Adds a camera and waits until the daemon has it.
     func camera(
         _ format: String = "yuyv",
         clip: String = "-",
@@ -105,7 +102,7 @@ final class PipeWireRig {
         return camera
     }
 
-    /// Adds so many nodes, which go when this program ends.
+    /// Adds this many nodes, which exist until the returned process ends.
     func crowd(_ count: Int) throws -> ChildProcess {
         let words = ["/bin/sh", "-c", "exec /usr/bin/pw-cli -r \(socket) > /dev/null 2>&1"]
         let crowd = try ChildProcess(words, hasStream: true)
@@ -115,7 +112,7 @@ final class PipeWireRig {
         return crowd
     }
 
-    /// Opens its camera as the sensor does.
+    /// Opens the camera as the sensor does.
     func open(
         as identity: CameraIdentity? = nil,
         _ interruption: Interruption? = nil
@@ -124,7 +121,7 @@ final class PipeWireRig {
         return try PipeWireSource(address, as: identity, interruption ?? Interruption())
     }
 
-    /// What is known of its camera.
+    /// Returns the state of the camera.
     func standing() throws -> PipeWireConnection.Standing {
         let address = try address
         do throws(CameraFault) {
@@ -151,14 +148,14 @@ final class PipeWireRig {
 }
 
 extension PipeWireSource {
-    /// Looks at frames until something is wrong, for some ten seconds at most.
+    /// Reads frames until an error occurs, for about ten seconds at most.
     func look(_ interruption: Interruption) throws(CameraFault) {
         for _ in 0..<300 { _ = try nextFrame(interruption) }
     }
 }
 
 extension ChildProcess {
-    /// Gives a camera an order, and waits until it has obeyed.
+    /// Sends a camera a command and waits until it has obeyed.
     func obey(_ order: String) throws {
         tell(order)
         let word = order.split(separator: " ").first.map(String.init)
@@ -167,9 +164,9 @@ extension ChildProcess {
     }
 }
 
-/// Whether a socket of this folder takes connections: its file is there before it does.
+/// Returns whether a socket accepts connections, because its file appears earlier.
 private func isListened(to name: String, in folder: String) -> Bool {
-    // As the kernel lists them: the flag of what listens, and the path.
+    // The kernel lists flags and path of each socket; this flag marks a listener.
     let list = (try? TemporaryFolder.read("/proc/net/unix")) ?? []
     return String(decoding: list, as: UTF8.self).split(separator: "\n")
         .contains { $0.hasSuffix(" \(folder)/\(name)") && $0.contains(" 00010000 ") }

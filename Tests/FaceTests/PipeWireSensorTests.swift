@@ -6,7 +6,7 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// The face sensor as a real process, on cameras of a real PipeWire.
+/// Tests the face sensor as a real process, with cameras of a real PipeWire daemon.
 @Suite(
     .serialized,
     .timeLimit(.minutes(10)),
@@ -16,7 +16,7 @@ import Testing
 struct PipeWireSensorTests {
     init() { EventLoop.shared.startThread() }
 
-    /// Loading everything takes a while on a busy machine.
+    /// Long enough to load everything on a busy machine.
     private static let limit = Duration.seconds(60)
 
     private func check(
@@ -34,7 +34,7 @@ struct PipeWireSensorTests {
     }
 
     @Test(
-        "Who was enrolled through PipeWire matches, and nobody else does",
+        "Only the person enrolled through PipeWire matches",
         arguments: ["yuyv", "bgrx", "mjpg"]
     )
     func matches(_ format: String) async throws {
@@ -61,7 +61,7 @@ struct PipeWireSensorTests {
         }
     }
 
-    @Test("The sensor is absent while its camera or PipeWire is, says which, and comes back")
+    @Test("The sensor is absent without its camera or PipeWire, names the cause, and recovers")
     func comesAndGoes() async throws {
         let rig = try await PipeWireRig()
         let clip = "\(Studio.clips)/enroll.mjpeg"
@@ -101,7 +101,7 @@ struct PipeWireSensorTests {
         }
     }
 
-    @Test("A camera that goes while it is looked at ends the operation as one that is gone")
+    @Test("A camera that disappears during an operation ends it as disconnected")
     func goesMeanwhile() async throws {
         let rig = try await PipeWireRig()
         let enrolled = try rig.camera(clip: "\(Studio.clips)/enroll.mjpeg")
@@ -115,7 +115,7 @@ struct PipeWireSensorTests {
         }
     }
 
-    @Test("What a PipeWire was refused for is looked at again: a crowd, and a person who has left")
+    @Test("The sensor recovers when a crowd of nodes or a person's program has gone")
     func again() async throws {
         let rig = try await PipeWireRig()
         let camera = try rig.camera(clip: "\(Studio.clips)/empty.mjpeg")
@@ -139,7 +139,8 @@ struct PipeWireSensorTests {
                 "--regid=\(PipeWireRig.nobody)", "--clear-groups", "/usr/bin/pw-mon", "-r",
                 socket,
             ])
-            // Connected before, it stays; whom everybody may connect to is refused for that alone.
+            // The program stays connected after the chmod. A socket open to everyone would be
+            // refused by itself.
             try await eventually("the visitor") { !visitor.output.isEmpty }
             chmod(socket, 0o700)
             try await becomes("untrusted", "A program of the user 65534")
@@ -161,7 +162,7 @@ struct PipeWireSensorTests {
     }
 
     @Test(
-        "A camera of PipeWire has a whole path and a name, and no light of its own",
+        "A PipeWire camera needs an absolute path and a name, and cannot be infrared",
         arguments: [["--camera", "pipewire:x#y"], ["--infrared", "--camera", "pipewire:/x#y"]]
     )
     func options(_ options: [String]) async throws {
@@ -177,7 +178,8 @@ struct PipeWireSensorTests {
     }
 }
 
-/// What a check does to the rig, on the loop's thread alone.
+// SAFETY: used only on the loop's thread.
+/// Changes that a check makes to the rig.
 private final class Steps: @unchecked Sendable {
     private let rig: PipeWireRig
 

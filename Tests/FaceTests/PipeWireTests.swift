@@ -6,7 +6,7 @@ import Testing
 
 @testable import CameraDevice
 
-/// A camera of a real PipeWire daemon.
+/// Tests a camera of a real PipeWire daemon.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
 struct PipeWireTests {
     init() { EventLoop.shared.startThread() }
@@ -33,7 +33,7 @@ struct PipeWireTests {
     }
 
     @Test(
-        "Each format comes as it is, the newest picture first",
+        "Pictures arrive in each format, the newest first",
         arguments: [
             "yuyv": (PixelFormat.yuyv, 1280, 614_400), "nv12": (.nv12, 640, 460_800),
             "i420": (.i420, 640, 460_800), "rgb": (.rgb, 1920, 921_600),
@@ -57,7 +57,7 @@ struct PipeWireTests {
         withExtendedLifetime(camera) {}
     }
 
-    @Test("A size or place that isn't in the buffer is no picture, and a true one is one again")
+    @Test("A size or offset outside the buffer is refused, and correct values work again")
     func lies() async throws {
         let rig = try await PipeWireRig()
         let camera = try rig.camera()
@@ -75,13 +75,13 @@ struct PipeWireTests {
             try camera.obey("sane")
             _ = try source.nextFrame(interruption)
         }
-        // Whoever decodes a frame compares it with its size.
+        // The decoder compares a frame's stride with its size.
         try camera.obey("stride 5")
         var stride = 0
         while stride != 5 { stride = try source.nextFrame(interruption).stride }
     }
 
-    @Test("Memory that the camera cuts short is no picture, and no crash")
+    @Test("Memory that the camera truncates is refused and causes no crash")
     func cut() async throws {
         let rig = try await PipeWireRig()
         let camera = try rig.camera("own:yuyv")
@@ -94,7 +94,7 @@ struct PipeWireTests {
         }
     }
 
-    @Test("A camera that changes its format goes on with the other one")
+    @Test("A camera that changes its format continues with the new format")
     func change() async throws {
         let rig = try await PipeWireRig()
         let camera = try rig.camera()
@@ -107,7 +107,7 @@ struct PipeWireTests {
         #expect(frame.format == .nv12 && frame.bytes.count == 460_800)
     }
 
-    @Test("A camera of no known format, and one that hangs, say so")
+    @Test("An unknown format and a hanging camera are reported")
     func unusable() async throws {
         let rig = try await PipeWireRig()
         let other = try rig.camera("none", name: "OTHER")
@@ -135,7 +135,7 @@ struct PipeWireTests {
         }
     }
 
-    @Test("What PipeWire says of a camera is told in a sentence, and that it is in use as that")
+    @Test("PipeWire's error becomes a sentence, and a busy device the busy fault")
     func reasons() {
         #expect(PipeWireSource.fault("Start error: Device or resource busy") == .busy)
         let sentence = "PipeWire can't go on with the camera"
@@ -150,7 +150,7 @@ struct PipeWireTests {
         #expect(PipeWireSource.fault(long) == .failed("\(sentence): \(long.prefix(120))."))
     }
 
-    @Test("A camera that goes is gone, and back under its name; so with the daemon")
+    @Test("A camera or daemon that disappears is disconnected, and usable when it returns")
     func goes() async throws {
         let rig = try await PipeWireRig()
         #expect(try rig.standing() == .fault(.disconnected))
@@ -175,7 +175,7 @@ struct PipeWireTests {
         #expect(try rig.standing() == .fault(.disconnected))
     }
 
-    @Test("A daemon that hangs is said not to answer")
+    @Test("A hanging daemon is reported as not answering")
     func hangs() async throws {
         let rig = try await PipeWireRig()
         let identity = try CameraIdentity(pipeWire: "CAM", [:])
@@ -184,7 +184,7 @@ struct PipeWireTests {
         #expect(throws: silent) { _ = try rig.open(as: identity) }
     }
 
-    @Test("The camera is its name, its place and its serial number, and no other is taken for it")
+    @Test("A camera's identity is its name, place and serial number, and others are refused")
     func identity() async throws {
         let rig = try await PipeWireRig()
         let camera = try rig.camera()
@@ -205,7 +205,7 @@ struct PipeWireTests {
     }
 }
 
-/// Whose PipeWire it has to be.
+/// Tests which users PipeWire may belong to.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
 struct PipeWireTrustTests {
     init() { EventLoop.shared.startThread() }
@@ -214,19 +214,20 @@ struct PipeWireTrustTests {
         if case .fault(.untrusted(let message)) = try rig.standing() { message } else { "" }
     }
 
-    @Test("The PipeWire of a person is refused, whatever its files say")
+    @Test("A person's PipeWire is refused, even if its files belong to the system")
     func person() async throws {
         let rig = try await PipeWireRig(as: PipeWireRig.nobody)
         let words = "belongs to the user 65534"
         #expect(try refusal(rig).contains("\(rig.folder.path)/run \(words)"))
-        // The folder alone, and then no file at all: the kernel says who listens.
+        // Change the owner of the folder, then of the socket: the kernel still reports the
+        // listener's user.
         chown(rig.folder.path + "/run", 0, 0)
         #expect(try refusal(rig).contains("\(rig.socket) \(words)"))
         chown(rig.socket, 0, 0)
         #expect(try refusal(rig).contains("\(rig.socket) \(words)"))
     }
 
-    @Test("A session's PipeWire is refused by its place, whether it is there or not")
+    @Test("A session's PipeWire is refused by its path, even if it does not exist")
     func session() throws {
         let address = try #require(PipeWireAddress("pipewire:/run/user/1000/pipewire-0#CAM"))
         #expect(
@@ -237,7 +238,7 @@ struct PipeWireTrustTests {
         ) { _ = try PipeWireConnection(address) }
     }
 
-    @Test("A socket that everybody may use, or a folder that others can change, is refused")
+    @Test("A socket open to everyone and a folder writable for others are refused")
     func open() async throws {
         let rig = try await PipeWireRig()
         _ = try rig.camera()
@@ -249,7 +250,7 @@ struct PipeWireTrustTests {
             chmod(rig.folder.path + "/run", mode)
             #expect(try refusal(rig).hasPrefix("Others can change \(rig.folder.path)/run"))
         }
-        // As in /tmp: nobody can remove what is another's.
+        // As in /tmp, where users cannot remove files of others.
         chmod(rig.folder.path + "/run", 0o1777)
         #expect(try refusal(rig).isEmpty)
         try rig.folder.write("run/file", [])
@@ -259,7 +260,7 @@ struct PipeWireTrustTests {
         ) { _ = try PipeWireConnection(file) }
     }
 
-    @Test("While a person's program is connected nothing is looked at, and what is open ends")
+    @Test("A person's connected program makes the camera unusable and ends an open stream")
     func client() async throws {
         let rig = try await PipeWireRig()
         _ = try rig.camera()
@@ -284,7 +285,7 @@ struct PipeWireTrustTests {
     }
 }
 
-/// Which node is the camera, of what a daemon says.
+/// Tests which node of a daemon counts as the camera.
 @Suite struct PipeWireGraphTests {
     private func graph(
         own user: UInt32 = 0,
@@ -320,13 +321,13 @@ struct PipeWireTrustTests {
         return graph([(1, true, Self.client), (2, false, node)])
     }
 
-    @Test("A camera is the daemon's own node, or one whose maker is there")
+    @Test("A camera is the daemon's own node, or a node whose maker is connected")
     func maker() {
         #expect(refusal(with("media.class", "Video/Source")) == "camera 2")
         #expect(refusal(with("client.id", nil)) == "camera 2")
         #expect(refusal(with("node.name", "CAM2")) == "disconnected")
         #expect(refusal(with("media.class", "Video/Sink")).hasSuffix("is no camera."))
-        // The maker is gone, its number may be another one's, and a node is none.
+        // The maker is gone, its id belongs to a node or is invalid, or it is newer than the node.
         for (key, value) in [
             ("client.id", "7"), ("client.id", "2"), ("client.id", "x"), ("object.serial", "4"),
             ("object.serial", nil),
@@ -335,7 +336,7 @@ struct PipeWireTrustTests {
         }
     }
 
-    @Test("Of two cameras of one name none is taken, and none beside somebody unknown")
+    @Test("Two cameras of one name are refused, and a camera beside an unknown user too")
     func doubtful() {
         let two = graph([(1, true, Self.client), (2, false, Self.node), (3, false, Self.node)])
         #expect(refusal(two) == "PipeWire has 2 nodes that are called CAM.")
@@ -347,7 +348,7 @@ struct PipeWireTrustTests {
             ])
             #expect(refusal(graph).hasPrefix("A program of"), "\(user ?? "nil")")
         }
-        // Whom the sensor itself runs as, and a user of the system.
+        // A user of the system, and the sensor's own user.
         for user in ["999", "1000"] {
             let entries = [
                 (UInt32(1), true, Self.client), (2, false, Self.node),
@@ -357,7 +358,7 @@ struct PipeWireTrustTests {
         }
     }
 
-    @Test("A person's program that was there for a moment may have left something, and counts")
+    @Test("A person's program that has left may have left nodes behind, and still counts")
     func visit() {
         for properties in [["pipewire.sec.uid": "1000"], [:]] {
             var graph = graph([(1, true, Self.client), (3, true, properties)])
@@ -366,7 +367,7 @@ struct PipeWireTrustTests {
             for (key, value) in Self.node { graph.set(key, of: 2, to: value) }
             #expect(refusal(graph).hasPrefix("A program of"), "\(properties)")
         }
-        // One of the system's may come and go.
+        // A program of the system may leave.
         var harmless = graph([
             (1, true, Self.client), (2, false, Self.node), (3, true, Self.client),
         ])
@@ -374,13 +375,13 @@ struct PipeWireTrustTests {
         #expect(refusal(harmless) == "camera 2")
     }
 
-    @Test("A node that is to outlive its maker is no camera, as it doesn't say who that was")
+    @Test("A lingering node is refused, because it does not name its maker")
     func lingering() {
         #expect(refusal(with("object.linger", "false")) == "camera 2")
         #expect(refusal(with("object.linger", "true")).contains("its maker has left"))
     }
 
-    @Test("What a node says of itself doesn't replace what the daemon said, and nothing is endless")
+    @Test("A node cannot replace the daemon's properties, and all sizes are bounded")
     func bounds() {
         var graph = graph([(1, true, Self.client), (2, false, Self.node)])
         graph.set("object.serial", of: 2, to: "1")
@@ -395,7 +396,7 @@ struct PipeWireTrustTests {
         #expect(refusal(graph) == "PipeWire has more objects than can be judged.")
     }
 
-    @Test("An address is a whole path and a name; everything else is none")
+    @Test("An address is an absolute path and a name")
     func addresses() {
         let address = PipeWireAddress("pipewire:/run/a/pipewire-0#libcamera_input.0#1")
         #expect(address?.socket == "/run/a/pipewire-0" && address?.folder == "/run/a")
@@ -410,7 +411,7 @@ struct PipeWireTrustTests {
         }
     }
 
-    @Test("What PipeWire says of a camera is plain text in its identity, and has a bound")
+    @Test("PipeWire's description of a camera is plain text in its identity, with a limit")
     func identities() throws {
         let text = try CameraIdentity(pipeWire: "CAM", ["device.serial": "S 1\u{e9}\n"])
         #expect(text.description == "pipewire CAM - S1")

@@ -4,14 +4,16 @@ import Testing
 
 @testable import FaceSensor
 
-/// Sights as the engine would have them.
+/// Simulated findings of the engine.
 enum Seen {
-    /// Somebody, and how far they are from person 0: the numbers of one person lie at one place.
+    /// A person's numbers, at a distance from person 0.
+    ///
+    /// Faces of a person are close.
     static func numbers(_ distance: Float = 0, person: Int = 0) -> FaceNumbers {
         var values = [Float](repeating: 0, count: FaceNumbers.count)
         values[person * 2] = person == 0 ? 0 : 1
         values[127] = distance
-        // Always 128 finite numbers.
+        // The fallback is never used: the numbers are valid.
         return FaceNumbers(values) ?? numbers()
     }
 
@@ -56,7 +58,7 @@ enum Seen {
     }
 }
 
-/// When it is the right person.
+/// Tests when a face counts as a match.
 @Suite struct RecognitionTests {
     private func recognition(_ threshold: FaceThreshold = .ordinary) -> Recognition {
         let mine = FaceTemplate(id: "mine", faces: [Seen.numbers(), Seen.numbers(9)])
@@ -72,20 +74,20 @@ enum Seen {
         return sights.map { recognition.see($0) }
     }
 
-    @Test("Two matching frames in a row are a match, one is none")
+    @Test("Two matching frames in a row are a match, a single frame is not")
     func two() {
         #expect(outcomes([Seen.me, Seen.me]) == [.nothing, .match("mine")])
         #expect(outcomes([Seen.me, Seen.stranger, Seen.me]) == [.nothing, .nothing, .nothing])
         #expect(outcomes([Seen.face(person: 5), Seen.face(person: 5)]).last == .match("other"))
     }
 
-    @Test("Two frames of two templates are no match")
+    @Test("Two frames that match different templates are no match")
     func mixed() {
         let other = Seen.face(person: 5)
         #expect(outcomes([Seen.me, other, Seen.me, other]).allSatisfy { $0 == .nothing })
     }
 
-    @Test("0.45 is the ordinary threshold, 0.40 the strict one")
+    @Test("The ordinary threshold is 0.45 and the strict threshold is 0.40")
     func thresholds() {
         let near = [Seen.face(0.44), Seen.face(0.44)]
         #expect(outcomes(near).last == .match("mine"))
@@ -94,7 +96,7 @@ enum Seen {
         #expect(outcomes([Seen.face(0.46), Seen.face(0.46)]).last == .nothing)
     }
 
-    @Test("Dark frames are skipped: they neither match nor part two that do")
+    @Test("Dark frames are skipped, and do not separate two matching frames")
     func dark() {
         #expect(outcomes([Seen.me, Seen.dark, Seen.me]).last == .match("mine"))
         let night = outcomes([Sight](repeating: Seen.dark, count: 100))
@@ -102,7 +104,7 @@ enum Seen {
         #expect(!night.contains(.noMatch))
     }
 
-    @Test("Closed eyes are no match, part two frames that are, fail no attempt, and are told")
+    @Test("Closed eyes give a hint: no match, no miss, and they separate matching frames")
     func closedEyes() {
         let asleep = Seen.face(0.3, eyes: 0.2)
         let seen = outcomes([Sight](repeating: asleep, count: 50)).filter { $0 != .nothing }
@@ -113,7 +115,7 @@ enum Seen {
         #expect(!outcomes([Sight](repeating: stranger, count: 50)).contains(.noMatch))
     }
 
-    @Test("Where attention isn't asked for, closed eyes match")
+    @Test("Without the check of attention, closed eyes match")
     func withoutAttention() {
         let mine = FaceTemplate(id: "mine", faces: [Seen.numbers()])
         var recognition = Recognition(
@@ -125,19 +127,19 @@ enum Seen {
         #expect([asleep, asleep].map { recognition.see($0) } == [.nothing, .match("mine")])
     }
 
-    @Test("Two faces are never a match, and are told")
+    @Test("Two faces never match, and give a hint")
     func crowd() {
         let seen = outcomes([Seen.me, Seen.two, Seen.me, Seen.two, Seen.two, Seen.two])
         #expect(seen == [.nothing, .nothing, .nothing, .nothing, .nothing, .hint(.center)])
     }
 
-    @Test("Ten good frames of a stranger are one failed attempt")
+    @Test("Ten good frames of another person are one miss")
     func stranger() {
         let seen = outcomes([Sight](repeating: Seen.stranger, count: 20))
         #expect(seen.indices.filter { seen[$0] == .noMatch } == [9, 19])
     }
 
-    @Test("Frames that aren't good fail no attempt, and say what is wrong")
+    @Test("Frames of low quality give a hint and no miss")
     func notGood() {
         let cases: [(Sight, SensorHint)] = [
             (Seen.face(person: 3, size: 0.1), .moveCloser),
@@ -160,7 +162,7 @@ enum Seen {
         #expect(outcomes(shaky).contains(.hint(.holdStill)))
     }
 
-    @Test("What would never count as a miss is never compared, and so never a match")
+    @Test("Frames that cannot count as a miss are never compared, and never match")
     func notCompared() {
         var glare = Seen.me
         glare.glare = 0.7
@@ -179,7 +181,7 @@ enum Seen {
         }
     }
 
-    @Test("A face that moves is compared, and counts; so does one of somebody who sits back")
+    @Test("A moving or distant face is compared and counted")
     func moving() {
         let shaky = { (person: Int) in
             (0..<20).map { Seen.face(0.3, person: person, x: $0 % 2 == 0 ? 0.4 : 0.6) }
@@ -195,7 +197,7 @@ enum Seen {
         #expect(far.last == .noMatch)
     }
 
-    @Test("Who is recognised in a picture takes the failures along, and who leaves does not")
+    @Test("A matching frame resets the count of misses, and leaving does not")
     func forgotten() {
         let nine = [Sight](repeating: Seen.stranger, count: 9)
         let empty = [Sight](repeating: Seen.empty, count: 3 * Recognition.emptyFrames)
@@ -203,7 +205,7 @@ enum Seen {
         #expect(!outcomes(nine + [Seen.me] + nine).contains(.noMatch))
     }
 
-    @Test("An empty scene matches nothing, fails nothing, and asks for a look")
+    @Test("An empty scene gives no match and no miss, but a hint")
     func empty() {
         let seen = outcomes([Sight](repeating: Seen.empty, count: 100))
         #expect(
@@ -211,7 +213,7 @@ enum Seen {
         )
     }
 
-    @Test("128 finite numbers are a face, nothing else is")
+    @Test("A face has exactly 128 finite numbers")
     func numbers() {
         #expect(FaceNumbers([Float](repeating: 0, count: 127)) == nil)
         #expect(FaceNumbers([Float](repeating: .nan, count: 128)) == nil)
@@ -220,11 +222,11 @@ enum Seen {
     }
 }
 
-/// What an infrared camera asks beyond likeness.
+/// Tests the liveness check of an infrared camera.
 @Suite struct LifeCheckTests {
     private static let seeds: ClosedRange<UInt64> = 1...8
 
-    /// Frames with the emitter's light on and off in turn, until something is told.
+    /// Collects outcomes for frames that alternate between emitter on and off.
     private struct Sitting {
         var recognition: Recognition
         var outcomes: [Recognition.Outcome] = []
@@ -238,7 +240,7 @@ enum Seen {
             )
         }
 
-        /// The side that was asked for: 1 to its right in the picture.
+        /// The requested side: 1 for the right side of the picture, -1 for the left.
         var side: Float? {
             if outcomes.contains(.hint(.turnLeft)) { return 1 }
             return outcomes.contains(.hint(.turnRight)) ? -1 : nil
@@ -252,7 +254,7 @@ enum Seen {
             }
         }
 
-        /// Shows somebody who turns far enough.
+        /// Shows a user who turns far enough.
         mutating func turn(_ side: Float) {
             for step: Float in [0.05, 0.1, 0.15, 0.2] {
                 show(Seen.face(0.3 + step, yaw: side * step), 1)
@@ -260,7 +262,7 @@ enum Seen {
         }
     }
 
-    @Test("Who turns to the side that was asked for, and back, is recognised", arguments: seeds)
+    @Test("A user who turns to the requested side and back matches", arguments: seeds)
     func turns(_ seed: UInt64) throws {
         var sitting = Sitting(seed)
         sitting.show(Seen.me, 5)
@@ -272,25 +274,25 @@ enum Seen {
         #expect(sitting.matches)
     }
 
-    @Test("Without the emitter's alternating light nothing is even asked", arguments: seeds)
+    @Test("Without the emitter's alternating light, no turn is requested", arguments: seeds)
     func steadyLight(_ seed: UInt64) {
         var sitting = Sitting(seed)
         sitting.show(Seen.me, 200, isAlternating: false)
         #expect(sitting.side == nil && !sitting.matches)
     }
 
-    @Test("Who keeps still, as a photograph does, has failed after a while", arguments: seeds)
+    @Test("A user who keeps still, like a photograph, fails after a while", arguments: seeds)
     func keepsStill(_ seed: UInt64) throws {
         var sitting = Sitting(seed)
         sitting.show(Seen.me, 100)
         #expect(sitting.side != nil && !sitting.matches)
-        // Every other frame is dark, and none of those that it has.
+        // Every second frame is dark, and dark frames do not count towards the limit.
         let asked = try #require(sitting.outcomes.firstIndex { $0.isTurn })
         let failed = try #require(sitting.outcomes.firstIndex(of: .noMatch))
         #expect(failed - asked == 2 * LifeCheck.frames)
     }
 
-    @Test("Who hesitates for some seconds, and then turns, is recognised", arguments: seeds)
+    @Test("A user who hesitates for some seconds and then turns matches", arguments: seeds)
     func hesitates(_ seed: UInt64) throws {
         var sitting = Sitting(seed)
         sitting.show(Seen.me, LifeCheck.frames - 10)
@@ -300,7 +302,7 @@ enum Seen {
         #expect(sitting.matches && !sitting.outcomes.contains(.noMatch))
     }
 
-    @Test("Of several people, some are asked to turn to one side, and some to the other")
+    @Test("Users are asked for either side")
     func bothSides() {
         let sides = Self.seeds.map { seed in
             var sitting = Sitting(seed)
@@ -320,7 +322,7 @@ enum Seen {
         #expect(!sitting.matches)
     }
 
-    @Test("A turn to the other side fails", arguments: seeds)
+    @Test("A turn to the wrong side fails", arguments: seeds)
     func wrongSide(_ seed: UInt64) throws {
         var sitting = Sitting(seed)
         sitting.show(Seen.me, 5)
@@ -331,7 +333,7 @@ enum Seen {
         #expect(!sitting.matches)
     }
 
-    @Test("Another face in between begins it all again", arguments: seeds)
+    @Test("Another face in between restarts the check", arguments: seeds)
     func swap(_ seed: UInt64) throws {
         var sitting = Sitting(seed)
         sitting.show(Seen.me, 5)
@@ -342,7 +344,7 @@ enum Seen {
     }
 
     @Test(
-        "A picture of nobody, or of two, after the turn begins it all again",
+        "An empty frame or two faces after the turn restart the check",
         arguments: seeds,
         [Seen.empty, Seen.two]
     )
@@ -355,10 +357,10 @@ enum Seen {
         #expect(!sitting.matches)
     }
 
-    @Test("A lens that is covered after the turn begins it all again; a frame got lost doesn't")
+    @Test("Covering the lens after the turn restarts the check, a single lost frame does not")
     func covered() throws {
         for seed in Self.seeds {
-            // Beside the dark one of each two.
+            // These are in addition to the dark frame of each pair.
             for (frames, matches) in [(1, true), (2, false), (10, false)] {
                 var sitting = Sitting(seed)
                 sitting.show(Seen.me, 12)
@@ -375,7 +377,7 @@ extension Recognition.Outcome {
     fileprivate var isTurn: Bool { self == .hint(.turnLeft) || self == .hint(.turnRight) }
 }
 
-/// Which frames make a template.
+/// Tests which frames an enrolment accepts.
 @Suite struct EnrolmentTests {
     private func outcomes(_ sights: [Sight]) -> [Enrolment.Outcome] {
         var enrolment = Enrolment(threshold: .ordinary)
@@ -389,7 +391,7 @@ extension Recognition.Outcome {
         #expect(outcomes(sights) == [.stage(1), .stage(2), .stage(3), .stage(4), .done(faces)])
     }
 
-    @Test("The same picture again and again is one stage, however long, and a hint to move")
+    @Test("A repeated picture is one stage, and gives a hint to move")
     func frozen() {
         let seen = outcomes([Sight](repeating: Seen.me, count: 300))
         let told = seen.filter { $0 != .nothing }
@@ -397,14 +399,14 @@ extension Recognition.Outcome {
         #expect(told.count > 1 && told.dropFirst().allSatisfy { $0 == .hint(.turnLeft) })
     }
 
-    @Test("Somebody who keeps still gets on, slowly")
+    @Test("A user who keeps still advances slowly")
     func still() {
         let seen = outcomes((0..<80).map { Seen.face(Float($0) * 0.003) })
         #expect(seen.contains { if case .done = $0 { true } else { false } })
         #expect(seen.firstIndex(of: .stage(2)) ?? 0 > Enrolment.still)
     }
 
-    @Test("Somebody else's frames don't join a template")
+    @Test("Another person's frames do not join a template")
     func another() {
         let seen = outcomes([Seen.me] + [Sight](repeating: Seen.stranger, count: 50))
         #expect(seen.first == .stage(1))
@@ -412,7 +414,7 @@ extension Recognition.Outcome {
         #expect(seen.contains(.hint(.lookAtCamera)))
     }
 
-    @Test("Frames that aren't good are no stage, and say what is wrong")
+    @Test("Frames of low quality are no stage, and give a hint")
     func notGood() {
         let cases: [(Sight, SensorHint)] = [
             (Seen.face(size: 0.1), .moveCloser), (Seen.face(x: 0.9), .center),

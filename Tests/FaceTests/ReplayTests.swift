@@ -4,16 +4,16 @@ import Testing
 
 @testable import CameraDevice
 
-/// Pictures in place of a camera.
+/// Tests pictures that replace a camera.
 @Suite struct ReplayTests {
-    /// A JPEG by its outside: a thumbnail in a segment, escaped bytes and a restart in the scan.
+    /// The structure of a JPEG: a thumbnail in a segment, escaped bytes and a restart in the scan.
     private static func picture(_ mark: UInt8) -> [UInt8] {
         [0xFF, 0xD8, 0xFF, 0xE1, 0, 8, 0xFF, 0xD8, 0xFF, 0xD9, 1, mark]
             + [0xFF, 0xDA, 0, 4, 1, 2, mark, 0xFF, 0x00, 9, 0xFF, 0xD3, 8, 0xFF, 0xFF, 0xD9]
     }
 
     @Test(
-        "Pictures are cut where they end, however the stream is cut",
+        "Pictures are split at their ends, wherever the stream is cut",
         arguments: [1, 2, 3, 7, 99]
     )
     func splits(_ piece: Int) {
@@ -28,7 +28,7 @@ import Testing
         #expect(seen == pictures)
     }
 
-    @Test("A picture that is cut off doesn't take the next one with it")
+    @Test("A truncated picture does not affect the next")
     func cutOff() {
         var splitter = JPEGSplitter()
         splitter.append(Self.picture(1).dropLast(5))
@@ -37,7 +37,7 @@ import Testing
         #expect(splitter.next() == nil)
     }
 
-    @Test("What is no picture, or has no end, doesn't grow for ever")
+    @Test("Bytes without a picture or an end do not grow without bound")
     func bounded() {
         var splitter = JPEGSplitter()
         splitter.append([0xFF, 0xD8, 0xFF, 0xDA, 0, 2])
@@ -49,7 +49,7 @@ import Testing
         #expect(splitter.next() == Self.picture(3))
     }
 
-    @Test("Random bytes are no fault", arguments: 1...20)
+    @Test("Random bytes cause no crash", arguments: 1...20)
     func random(_ seed: UInt64) {
         var generator = SeededGenerator(seed)
         var splitter = JPEGSplitter()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("A file is shown from the beginning again")
+    @Test("A file is replayed in a loop")
     func repeats() throws {
         let folder = try TemporaryFolder()
         try folder.write("clip", Self.picture(1) + Self.picture(2))
@@ -77,7 +77,7 @@ import Testing
         #expect(throws: CameraFault.interrupted) { try source.nextFrame(interruption) }
     }
 
-    @Test("A file without a picture is a fault, and so is what is no file")
+    @Test("A file without a picture is a fault, and so is a path that is no file")
     func nothing() throws {
         let folder = try TemporaryFolder()
         try folder.write("empty", [])
@@ -92,7 +92,7 @@ import Testing
         #expect(throws: CameraFault.self) { try ReplaySource(path: folder.path) }
     }
 
-    @Test("A named pipe shows what comes after it was opened")
+    @Test("A named pipe shows only pictures written after it was opened")
     func pipe() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/pipe"

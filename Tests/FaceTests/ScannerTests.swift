@@ -5,9 +5,9 @@ import Testing
 
 @testable import FaceSensor
 
-/// The path of a frame, with an engine and a camera of the test's own.
+/// Tests the path of a frame, with a simulated engine and camera.
 @Suite struct ScannerTests {
-    /// Shows what a list says, then waits for the interruption.
+    /// Delivers a list of frames, then disconnects.
     private final class List: FrameSource {
         let format = PixelFormat.grey
         private var rest: ArraySlice<UInt8>
@@ -26,9 +26,21 @@ import Testing
         }
     }
 
-    /// 0 nothing, 1 me, 2 a stranger, 3 one with closed eyes, 4 me from afar, 5 and 6 me on either
-    /// side, 7 me with closed eyes, 8 the dark, 9 no picture, 100 and 101 me, turned to either
-    /// side; others: me, a little different each.
+    /// Simulates the engine.
+    ///
+    /// "Me" is the enrolled person.
+    ///
+    /// - 0 empty
+    /// - 1 me
+    /// - 2 another person
+    /// - 3 another person with closed eyes
+    /// - 4 me from afar
+    /// - 5 and 6 me on either side
+    /// - 7 me with closed eyes
+    /// - 8 dark
+    /// - 9 broken
+    /// - 100 and 101 me, turned to either side
+    /// - other numbers: me, slightly different each
     private static func eye(_ frame: Frame) -> Sight? {
         switch frame.bytes[0] {
         case 0: Seen.empty
@@ -49,7 +61,7 @@ import Testing
 
     private static let templates = [FaceTemplate(id: "mine", faces: [Seen.numbers()])]
 
-    /// `pace`: how much later it is each time that the scanner looks at its clock.
+    /// Makes a scanner whose clock advances by `pace` each time it is read.
     private func scanner(
         _ frames: [UInt8],
         isEndless: Bool = false,
@@ -82,7 +94,7 @@ import Testing
         func add(_ report: Scanner.Report) { list.withLock { $0.append(report) } }
     }
 
-    @Test("Verify tells that it looks, failed attempts and then the template")
+    @Test("Verify reports readiness, misses and then the template")
     func verify() async throws {
         let frames = [0] + [UInt8](repeating: 2, count: 10) + [9, 1, 1]
         let reports = Reports()
@@ -92,12 +104,12 @@ import Testing
         #expect(reports.all == [.ready, .noMatch])
     }
 
-    /// Somebody in the emitter's light, who turns as soon as a list of reports says where to.
+    /// Simulates a user in the emitter's light who turns as soon as a hint requests it.
     private final class Sitter: FrameSource {
         let format = PixelFormat.grey
         private let reports: Reports
         private var isDark = false
-        /// The frames of a turn, and the way back.
+        /// The frames of the turn and the way back.
         private var turn: ArraySlice<UInt8>?
 
         init(_ reports: Reports) { self.reports = reports }
@@ -105,7 +117,7 @@ import Testing
         func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame {
             isDark.toggle()
             if turn == nil {
-                // The left of a person is the right of their picture.
+                // A person's left is on the right side of the picture.
                 if reports.all.contains(.hint(.turnLeft)) { turn = [100, 100, 1, 1] }
                 if reports.all.contains(.hint(.turnRight)) { turn = [101, 101, 1, 1] }
             }
@@ -120,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("Where life is asked for, a match takes the emitter's light and the turn that is told")
+    @Test("With the liveness check, a match needs the emitter's light and the requested turn")
     func life() async throws {
         let (lit, inTurns): ([UInt8], [UInt8]) = ([1, 1], [1, 8])
         for (isLitInTurns, two) in [(false, lit), (true, inTurns)] {
@@ -147,20 +159,20 @@ import Testing
     }
 
     @Test(
-        "What a match showed is handed out only where it is good enough for an enrolment",
+        "A match returns its face only if it is good enough for an enrolment",
         arguments: [
             ([1, 1], true), ([4, 4], false), ([5, 6], false), ([7, 7], false),
         ] as [([UInt8], Bool)]
     )
     func goodMatch(_ frames: [UInt8], _ isGood: Bool) async throws {
-        // Closed eyes match here, too.
+        // Without the check of attention, closed eyes match.
         let match = try await scanner(frames, asksForAttention: false)
             .verify(Self.templates, camera: .replay, Interruption()) { _ in }
         #expect(match.id == "mine")
         #expect(match.face == (isGood ? Seen.me.numbers : nil))
     }
 
-    @Test("A face that was looked at for less than three seconds has failed no attempt")
+    @Test("A face compared for less than three seconds is no miss")
     func passing() async throws {
         let frames = [UInt8](repeating: 2, count: 30) + [1, 1]
         let reports = Reports()
@@ -170,9 +182,11 @@ import Testing
         #expect(reports.all == [.ready])
     }
 
-    @Test("Who leaves in time and comes back again and again fails; who passes does not")
+    @Test("A person who leaves and returns repeatedly causes a miss, a passer-by does not")
     func passingAgain() async throws {
-        // Three ticks of the clock a frame with a face: about a second of a stranger, then nobody.
+        // The clock advances three times for each frame with a face: about a second with the other
+        // person
+        // before the scene is empty.
         let passing = [UInt8](repeating: 2, count: 9) + [UInt8](repeating: 0, count: 12)
         for (times, isMiss) in [(1, false), (3, false), (4, true)] {
             let frames = [[UInt8]](repeating: passing, count: times).flatMap(\.self)
@@ -184,11 +198,12 @@ import Testing
         }
     }
 
-    @Test("Three seconds are of faces that could match: closed eyes and an empty room are none")
+    @Test("The three seconds count only faces that could match")
     func goodSeconds() async throws {
         let (nine, asleep) = ([UInt8](repeating: 2, count: 9), [UInt8](repeating: 3, count: 40))
         let empty = [UInt8](repeating: 0, count: 12)
-        // Three ticks of the clock a frame with a face: 40 are more than three seconds.
+        // The clock advances three times for each frame with a face, so 40 frames exceed three
+        // seconds.
         for frames in [nine + empty + asleep + [2], [2] + asleep + nine + [2]] {
             let reports = Reports()
             let match = try await scanner(frames + [1, 1], pace: .milliseconds(30))
@@ -203,7 +218,7 @@ import Testing
         #expect(reports.all.contains(.noMatch))
     }
 
-    @Test("When nobody was there for ten seconds, two pictures a second are looked at")
+    @Test("After ten seconds without a face, two frames a second are examined")
     func emptyRoom() async throws {
         let clock = ContinuousClock()
         let begin = clock.now
@@ -214,7 +229,7 @@ import Testing
         #expect(clock.now - begin > .milliseconds(900))
     }
 
-    @Test("What the camera kept from a pause in an empty room is not looked at")
+    @Test("Frames buffered during a pause are skipped")
     func staleFrames() async throws {
         let looked = Mutex<[UInt8]>([])
         let begin = ContinuousClock.now
@@ -242,7 +257,7 @@ import Testing
         #expect(looked.withLock { $0 } == [0, 0, 1, 1])
     }
 
-    @Test("Enroll tells five stages and answers five faces")
+    @Test("Enroll reports five stages and returns five faces")
     func enroll() async throws {
         let reports = Reports()
         let faces = try await scanner([0, 10, 20, 30, 40, 50])
@@ -251,7 +266,7 @@ import Testing
         #expect(reports.all == [.ready] + (1...5).map { .stage($0) })
     }
 
-    @Test("L25: a camera that another program has is waited for, and then it looks")
+    @Test("L25: the scanner waits for a busy camera and then scans")
     func busy() async throws {
         let reports = Reports()
         let tries = Mutex(0)
@@ -274,13 +289,14 @@ import Testing
             Interruption()
         ) { reports.add($0) }
         #expect(match.id == "mine")
-        // One pause after each refusal: it looks within half a second of the camera's being free.
+        // A pause of at most half a second follows each refusal, so the scanner soon gets a free
+        // camera.
         #expect(reports.all == [Scanner.Report](repeating: .busy, count: 12) + [.ready])
         #expect(tries.withLock { $0 } == 13)
         #expect(Scanner.busyPause <= 500)
     }
 
-    @Test("L25: waiting for the camera ends when it is interrupted")
+    @Test("L25: an interruption ends the wait for a busy camera")
     func busyAndCanceled() async throws {
         let scanner = try Scanner(
             threshold: .ordinary,
@@ -296,7 +312,7 @@ import Testing
         }
     }
 
-    @Test("An interruption ends the operation, also one that came first")
+    @Test("An interruption ends the operation, even if it was raised before")
     func interruption() async throws {
         let scanner = try scanner([0, 2], isEndless: true)
         let interruption = try Interruption()
@@ -314,7 +330,7 @@ import Testing
         #expect(reports.all.isEmpty)
     }
 
-    @Test("A match that the engine finds after the interruption doesn't count")
+    @Test("A match found after the interruption does not count")
     func lateMatch() async throws {
         let interruption = try Interruption()
         let scanner = try Scanner(
@@ -333,7 +349,7 @@ import Testing
         }
     }
 
-    @Test("A camera that goes away, or gives only broken pictures, ends the operation")
+    @Test("A disconnected or broken camera ends the operation")
     func cameraFaults() async throws {
         await #expect(throws: FaceFault.camera(.disconnected)) {
             try await scanner([0]).verify(Self.templates, camera: .replay, Interruption()) { _ in }
@@ -344,7 +360,7 @@ import Testing
         }
     }
 
-    @Test("The engine is made once; when that fails the next operation tries again")
+    @Test("The engine is made once, and after a failure the next operation tries again")
     func engine() async throws {
         let tries = Mutex(0)
         let scanner = try Scanner(
@@ -367,7 +383,7 @@ import Testing
         #expect(tries.withLock { $0 } == 2)
     }
 
-    @Test("The camera is opened as the one that is expected, by Verify and by Enroll")
+    @Test("Verify and Enroll open only the expected camera")
     func expected() async throws {
         let asked = Mutex<[CameraIdentity]>([])
         let scanner = try Scanner(

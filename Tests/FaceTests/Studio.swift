@@ -9,15 +9,17 @@ import Testing
 
 @testable import CameraDevice
 
-/// The models and the clips: where they are, and whether.
+/// The models and clips for tests.
 enum Studio {
-    /// `make face-studio` puts them there.
+    /// `make face-studio` fills this folder.
     static let folder = environment("LOCALAUTH_FACE_FOLDER") ?? "\(project)/.build/face"
     static let models = FaceModels(folder: folder + "/models")
     static let clips = folder + "/clips"
     static let isCI = environment("CI") == "true"
 
-    /// Whether tests that need them can run; in CI they have to.
+    /// True if tests that need models and clips can run.
+    ///
+    /// In CI they must run.
     static var isReady: Bool { missing.isEmpty || isCI }
 
     static let missing: [String] = [
@@ -27,7 +29,6 @@ enum Studio {
     ]
     .compactMap(\.self)
 
-    /// Why tests are left out.
     static let reason: Comment =
         "\(missing.joined(separator: ", ")): make face-studio gets both"
 
@@ -47,7 +48,7 @@ enum Studio {
         .reduce("") { "\($0)/\($1)" }
 }
 
-/// A sensor process that looks at what a test pushes into a named pipe.
+/// Runs a sensor process with frames from a named pipe.
 enum Stage {
     static func fixture(_ folder: TemporaryFolder) throws -> SensorFixture {
         let path = folder.path + "/camera"
@@ -61,7 +62,7 @@ enum Stage {
         )
     }
 
-    /// The detector as an earlier start kept it: building it takes most of a start.
+    /// A cached detector: building it takes most of the time of a start.
     private static let detector: [UInt8]? = {
         guard let state = try? TemporaryFolder() else { return nil }
         chmod(state.path, 0o700)
@@ -69,12 +70,12 @@ enum Stage {
         return try? state.read("detector.cache")
     }()
 
-    /// The program, on a state of its own.
+    /// The sensor's command, with its own state directory and a replay.
     static func program(_ folder: TemporaryFolder, replay: String) -> [String] {
         program(folder, ["--replay", replay])
     }
 
-    /// The same, on a camera.
+    /// The sensor's command, with its own state directory and a camera.
     static func program(_ folder: TemporaryFolder, camera: String) -> [String] {
         program(folder, ["--camera", camera])
     }
@@ -90,7 +91,7 @@ enum Stage {
     }
 }
 
-/// The frames of somebody who is enrolled, and of others, one after another.
+/// The frames of the enrolled person and of another person.
 @BusActor private final class Film {
     private let mine: [Frame]
     private let others: [Frame]
@@ -100,20 +101,20 @@ enum Stage {
     nonisolated init(pipe path: String) throws {
         try #require(mkfifo(path, 0o600) == 0)
         pipe = OwnedDescriptor(adopting: open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC))
-        // F_SETPIPE_SZ, which Swift doesn't import: room for whole frames.
+        // F_SETPIPE_SZ, which Swift cannot import: makes room for whole frames.
         try #require(fcntl(pipe.rawValue, 1031, 1 << 20) >= 1 << 20)
-        // The wall at the beginning is nobody.
+        // Skip the frames at the beginning, which show no person.
         mine = Array(try Studio.frames("enroll").dropFirst(4))
         others = Array(try Studio.frames("other").dropFirst(3))
     }
 
-    /// Two frames in a row, unless the sensor has enough to look at.
+    /// Writes two frames in a row unless the sensor has enough unread frames.
     func show(_ matching: Bool) {
         let frames = matching ? mine : others
         for _ in 0..<2 {
             let bytes = frames[next % frames.count].bytes
             var waiting: Int32 = 0
-            // Whole frames only: what doesn't fit would be cut off.
+            // Write whole frames only: a write beyond the capacity would truncate a frame.
             guard ioctl(pipe.rawValue, UInt(FIONREAD), &waiting) == 0, waiting < Self.enough,
                 write(pipe.rawValue, bytes, bytes.count) == bytes.count
             else { return }

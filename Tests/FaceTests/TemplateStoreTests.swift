@@ -4,7 +4,7 @@ import Testing
 
 @testable import FaceSensor
 
-/// Templates on the disk.
+/// Tests how templates are stored.
 @Suite struct TemplateStoreTests {
     private static let faces = (0..<5).map { Seen.numbers(Float($0)) }
     private static let camera = "usb 046d:085c - at here"
@@ -23,7 +23,7 @@ import Testing
         return (store, id)
     }
 
-    @Test("What was enrolled is there at the next start, for that user and camera")
+    @Test("An enrolment survives a restart, for its user and camera")
     func keeps() async throws {
         let folder = try TemporaryFolder()
         let (_, id) = try await enrolled(folder)
@@ -36,11 +36,11 @@ import Testing
         #expect(try await store.entries(of: 100).isEmpty)
     }
 
-    @Test("Files are ours alone, and hold neither the label nor the faces in clear")
+    @Test("Only our user can read the files, and label and faces are encrypted")
     func privacy() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)
-        // Long enough not to be there by chance.
+        // A long label, which cannot occur by chance.
         let label = "me at home"
         try await store.rename(id, of: 1000, to: label)
         #expect(folder.mode("state") == 0o700)
@@ -53,7 +53,7 @@ import Testing
         #expect(!content.contains(Array(label.utf8)) && !content.contains(value))
     }
 
-    @Test("A changed byte is refused, wherever it is")
+    @Test("A changed byte is refused at any offset")
     func changedByte() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)
@@ -77,7 +77,7 @@ import Testing
         #expect(try await store.entries(of: 1000).count == 1)
     }
 
-    @Test("A damaged template takes nothing from the others")
+    @Test("A damaged template does not affect the others")
     func others() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)
@@ -95,12 +95,12 @@ import Testing
         #expect(try await store.removeAll(of: 1000) == 2)
     }
 
-    @Test("A template that can't be read makes the list unknown, and not shorter")
+    @Test("An unreadable template makes the list fail instead of shrinking")
     func unreadable() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)
         let name = "\(folder.path)/state/1000-\(id).face"
-        // Open to others it is not read, as after a backup.
+        // Files that others can read are refused, for example after a restored backup.
         chmod(name, 0o644)
         await #expect(throws: FaceFault.self) { try await store.entries(of: 1000) }
         await #expect(throws: FaceFault.self) {
@@ -112,7 +112,7 @@ import Testing
         #expect(try await store.entries(of: 1000).map(\.id) == [id])
     }
 
-    @Test("What came or went behind the store's back is told once, what it did itself never")
+    @Test("Another program's changes are reported once, the store's own never")
     func changes() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)
@@ -130,7 +130,7 @@ import Testing
         #expect(try await store.changedUsers().isEmpty)
     }
 
-    @Test("A template that is moved to another user, or another id, is refused")
+    @Test("A template moved to another user or id is refused")
     func wrongUser() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)
@@ -141,13 +141,13 @@ import Testing
         try folder.write("state/1000-\(other).face", content, mode: 0o600)
         #expect(try await store.entries(of: 1000).map(\.id) == [id])
         #expect(try await store.damaged().count == 2)
-        // What is damaged can still be removed.
+        // Damaged templates can still be removed.
         try await store.remove(other, of: 1000)
         #expect(try await store.entries(of: 1000).count == 1)
         #expect(try await store.removeAll(of: 1001) == 1)
     }
 
-    @Test("A template of another camera is refused, by its word and by its seal")
+    @Test("A template of another camera is refused, even if the camera's name is forged")
     func wrongCamera() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)
@@ -160,7 +160,7 @@ import Testing
             return
         }
         #expect(message.contains(Self.camera) && message.contains("another camera"))
-        // The camera's name, changed in the file.
+        // Forge the camera's name in the file.
         let name = "state/1000-\(id).face"
         let content = try folder.read(name)
         let range = try #require(content.firstRange(of: Array(Self.camera.utf8)))
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("A rename keeps the id and the faces; what isn't there can't be renamed or removed")
+    @Test("A rename keeps id and faces, and a missing template cannot be renamed or removed")
     func renames() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("A user whose number begins with another's has nothing of theirs")
+    @Test("A user whose uid is a prefix of another's has no access to the other's templates")
     func prefixes() async throws {
         let folder = try TemporaryFolder()
         let (store, _) = try await enrolled(folder, user: 1000)
@@ -202,7 +202,7 @@ import Testing
         #expect(try await store.removeAll(of: 1000) == 1)
     }
 
-    @Test("Each folder has a key of its own, and a template of another's is damaged")
+    @Test("Each folder has its own key, and a template of another folder is damaged")
     func ownKey() async throws {
         let (one, two) = (try TemporaryFolder(), try TemporaryFolder())
         let (store, id) = try await enrolled(one)
@@ -216,7 +216,7 @@ import Testing
         #expect(try await again.entries(of: 1000).isEmpty)
     }
 
-    @Test("Without its key the store doesn't start over as if nothing were enrolled")
+    @Test("Without its key the store does not start over as if it were empty")
     func lostKey() async throws {
         let folder = try TemporaryFolder()
         _ = try await enrolled(folder)
@@ -226,7 +226,7 @@ import Testing
         #expect(throws: FaceFault.self) { try TemplateStore(folder: folder.path + "/state") }
     }
 
-    @Test("A key or a folder that others may reach is refused")
+    @Test("A key or a folder that others can access is refused")
     func openToOthers() async throws {
         let folder = try TemporaryFolder()
         _ = try await enrolled(folder)
@@ -237,7 +237,7 @@ import Testing
         #expect(throws: FaceFault.self) { try TemplateStore(folder: folder.path + "/state") }
     }
 
-    @Test("What a crash left half written is no template")
+    @Test("A half-written file is no template")
     func halfWritten() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)

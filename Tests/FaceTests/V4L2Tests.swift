@@ -5,7 +5,7 @@ import Testing
 
 @testable import CameraDevice
 
-/// The camera driver against a device of the test's own.
+/// Tests the camera driver on a simulated device.
 @Suite struct V4L2Tests {
     private func open(_ camera: FakeCamera) throws(CameraFault) -> V4L2Source {
         try V4L2Source(path: "/dev/video0", system: camera.system)
@@ -23,7 +23,7 @@ import Testing
         return try source.nextFrame(try Interruption())
     }
 
-    @Test("A frame comes with its size and format, and closing lets everything go")
+    @Test("A frame has its size and format, and closing releases everything")
     func streams() throws {
         let camera = FakeCamera()
         camera.frames = [7]
@@ -39,7 +39,7 @@ import Testing
         #expect(camera.requests.last == cv4l2_streamoff)
     }
 
-    @Test("Of an ordinary camera the newest frame is shown, of an infrared one each")
+    @Test("An ordinary camera gives the newest frame, an infrared camera every frame")
     func newest() throws {
         let camera = FakeCamera()
         camera.frames = [1, 2, 3]
@@ -53,7 +53,7 @@ import Testing
         for expected: UInt8 in 1...3 { #expect(try frame(source).bytes.first == expected) }
     }
 
-    @Test("NV12 and I420 come with the size and the lines of their luma")
+    @Test("NV12 and I420 have the size and stride of their luma")
     func planes() throws {
         for (code, format) in [(cv4l2_nv12, PixelFormat.nv12), (cv4l2_i420, .i420)] {
             let camera = FakeCamera()
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("YUYV comes before MJPG, MJPG before GREY, and others aren't known")
+    @Test("YUYV is preferred to MJPG and MJPG to GREY, and other formats are unknown")
     func formats() throws {
         let camera = FakeCamera()
         camera.formats = [cv4l2_grey, cv4l2_mjpg, cv4l2_i420, cv4l2_nv12, cv4l2_yuyv, 42]
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "A request that fails is told, and everything is let go",
+        "A failed request is reported, and everything is released",
         arguments: [
             cv4l2_querycap, cv4l2_enum_fmt, cv4l2_s_fmt, cv4l2_reqbufs, cv4l2_querybuf, cv4l2_qbuf,
             cv4l2_streamon,
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(
-        "A node that can't be opened is told by its reason",
+        "A failure to open a node is reported with its cause",
         arguments: [
             ENOENT: CameraFault.disconnected, ENODEV: .disconnected, ENXIO: .disconnected,
             EBUSY: .busy, EACCES: .failed("The camera can't be opened: Permission denied."),
@@ -122,7 +122,7 @@ import Testing
         #expect(camera.requests.isEmpty)
     }
 
-    @Test("A buffer that can't be mapped is told, and the others are unmapped", arguments: [0, 3])
+    @Test("If a buffer cannot be mapped, the others are unmapped", arguments: [0, 3])
     func mapFails(_ after: Int) {
         let camera = FakeCamera()
         camera.mapFailure = (ENOMEM, after)
@@ -132,7 +132,7 @@ import Testing
         expectClosed(camera)
     }
 
-    @Test("Later buffers that the driver doesn't tell or take are faults too", arguments: [1, 3])
+    @Test("A failure at a later buffer is reported too", arguments: [1, 3])
     func laterBuffers(_ after: Int) {
         for request in [cv4l2_querybuf, cv4l2_qbuf] {
             let camera = FakeCamera()
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("A driver that answers nonsense is refused")
+    @Test("Nonsensical answers of a driver are refused")
     func nonsense() {
         let changes: [(FakeCamera) -> Void] = [
             { $0.abilities = cv4l2_cap_streaming }, { $0.abilities = cv4l2_cap_capture },
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("A signal interrupts nothing")
+    @Test("Requests survive signals")
     func signals() throws {
         let camera = FakeCamera()
         camera.frames = [1]
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(
-        "A camera that fails while it runs is told by its reason",
+        "A failure during streaming is reported with its cause",
         arguments: [ENODEV: CameraFault.disconnected, EIO: .failed("")]
     )
     func dequeueFails(_ number: Int32, _ fault: CameraFault) throws {
@@ -186,7 +186,7 @@ import Testing
         expectClosed(camera)
     }
 
-    @Test("A buffer that can't be given back is a fault")
+    @Test("A buffer that cannot be queued again is a fault")
     func requeueFails() throws {
         let camera = FakeCamera()
         camera.frames = [1]
@@ -195,7 +195,7 @@ import Testing
         #expect(throws: CameraFault.self) { try frame(source) }
     }
 
-    @Test("A camera without pictures is given up, and so is one that can't be waited for")
+    @Test("A camera without pictures, or that cannot be polled, is a fault")
     func silent() throws {
         let camera = FakeCamera()
         let source = try open(camera)
@@ -204,7 +204,7 @@ import Testing
         #expect(throws: CameraFault.self) { try frame(source) }
     }
 
-    @Test("Frames that are broken, empty or too long are passed over, but not for ever")
+    @Test("Broken, empty and oversized frames are skipped, up to a limit")
     func broken() throws {
         let changes: [(FakeCamera) -> Void] = [
             { $0.flags = cv4l2_flag_error }, { $0.bytesUsed = 0 }, { $0.bytesUsed = .max },
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test("A buffer that the camera doesn't have is a fault", arguments: [4, 9, UInt32.max])
+    @Test("A buffer index out of range is a fault", arguments: [4, 9, UInt32.max])
     func foreignBuffer(_ index: UInt32) throws {
         let camera = FakeCamera()
         camera.frames = [1]
@@ -246,7 +246,7 @@ import Testing
         #expect(throws: CameraFault.interrupted) { try frame(source, interruption) }
     }
 
-    @Test("The kernel's own table answers errors as negative numbers")
+    @Test("The table of the kernel's calls returns errors as negative numbers")
     func kernel() throws {
         let kernel = VideoSystem.kernel
         #expect(kernel.open("/nothing/here") == -ENOENT)
