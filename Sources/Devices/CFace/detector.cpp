@@ -1,4 +1,4 @@
-// The detector for processors without AVX.
+// The detector that runs on every processor.
 
 #ifdef LOCALAUTH_FACE
 

@@ -61,7 +61,7 @@ package struct Recognition {
     private var dark = 0
     private var challenge: LifeCheck?
 
-    /// Starts an evaluation; a match also has to pass `lifeCheck` unless it is nil.
+    /// Starts a Verify; a match also has to pass `lifeCheck` unless it is nil.
     package init(
         templates: [FaceTemplate],
         threshold: FaceThreshold,

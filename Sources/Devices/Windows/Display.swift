@@ -157,7 +157,7 @@ import Glibc
     /// X11 only, by a grab. On Wayland other windows cannot see the keys, and a compositor might
     /// ask
     /// the user first.
-    /// - Returns: False if another program prevents the grab.
+    /// - Returns: Whether all keys go to the window; always true on Wayland.
     package static func grabKeyboard(for window: Widget) -> Bool {
         guard isX11, let surface = surface(of: window) else { return true }
         var value = GValue()
