@@ -262,7 +262,7 @@ import Testing
 
     @Test("The open device decides, not its name")
     func renamed() throws {
-        // The hook makes the second camera's names lead to the first camera's number.
+        // The hook points the names at the second camera, which is pinned, but the first is open.
         let pinned = try identity("/dev/zero")
         let camera = FakeCamera()
         let swap = "ln -sfn ../../devices/pci0/usb1/1-2 '\(folder.path)/sys/class'"

@@ -146,7 +146,7 @@ import Testing
     func near() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await store(folder)
-        // In order: far from both faces; near only to the second; nearly an enrolled face; both.
+        // In order: far from both faces; near only to the second; already enrolled; another person.
         let stranger = Seen.numbers(0.2, person: 1)
         for face in [Seen.numbers(-0.31), Seen.numbers(0.46), Seen.numbers(0.01), stranger] {
             #expect(try await !learn(store, id, face))
