@@ -3,7 +3,7 @@ public import SensorContract
 import TestSupport
 
 extension FingerprintRig {
-    /// The sensor program on this rig, for the contract of all sensors.
+    /// The sensor program on this rig, for the conformance suite of sensors.
     public func fixture(name: String = "Fingerprint") throws -> SensorFixture {
         let right = try Fingerprints.image(1)
         let wrong = try Fingerprints.image(2)
@@ -18,12 +18,12 @@ extension FingerprintRig {
         }
     }
 
-    /// fprintd's object of a reader.
+    /// Returns fprintd's object path of a reader.
     public nonisolated static func path(_ number: Int = 0) -> ObjectPath {
         ObjectPath(unchecked: "/net/reactivated/Fprint/Device/\(number)")
     }
 
-    /// Whether fprintd waits for a finger.
+    /// Returns whether fprintd waits for a finger.
     public func isFingerNeeded(_ number: Int = 0) async -> Bool {
         let isNeeded = try? await client.property(
             "finger-needed",
@@ -35,17 +35,17 @@ extension FingerprintRig {
         return isNeeded == true
     }
 
-    /// Waits until fprintd wants a finger.
+    /// Waits until fprintd needs a finger.
     public func waitForFingerNeeded(_ number: Int = 0) async throws {
         try await eventually("fprintd to want a finger") { await self.isFingerNeeded(number) }
     }
 
-    /// Waits until the sensor has given the reader back, which it does after it has answered.
+    /// Waits until the sensor has released the reader, which happens after its reply.
     public func waitUntilFree() async throws {
         try await eventually("the reader to be given back") { try await self.isFree() }
     }
 
-    /// Whether nobody has the reader: takes it for a moment.
+    /// Returns whether the reader is unclaimed; claims it briefly.
     public func isFree() async throws -> Bool {
         let other = try Connection(.address(address))
         defer { other.close() }
@@ -54,13 +54,12 @@ extension FingerprintRig {
         return true
     }
 
-    /// Deletes a user's fingers with fprintd's own program.
+    /// Deletes a user's prints with fprintd's own program.
     public func deletePrints(of user: String) async throws {
         let status = try await run(words(["/usr/bin/fprintd-delete", user])).exitStatus()
         try expect(status == 0, "fprintd-delete to work")
     }
 
-    /// Enrols a finger with fprintd's own program.
     public func enroll(_ finger: Int, as name: String, of user: String) async throws {
         let program = try run(words(["/usr/bin/fprintd-enroll", "-f", name, user]))
         let image = try Fingerprints.image(finger)
@@ -72,14 +71,14 @@ extension FingerprintRig {
         try expect(status == 0, "fprintd-enroll said \(program.output)\(program.errors)")
     }
 
-    /// Lays a finger down as soon as the image reader wants one.
+    /// Touches the image reader as soon as fprintd needs a finger.
     public func touch(_ finger: Int, again: Bool = false) async throws {
         try await waitForFingerNeeded()
         let image = try Fingerprints.image(finger, again: again)
         try expect(readers[0].touch(image), "the reader to take an image")
     }
 
-    /// Lays a finger down, and waits for what fprintd says of it, such as `verify-match`.
+    /// Touches the reader and returns fprintd's next status, such as `verify-match`.
     public func scan(
         _ finger: Int,
         again: Bool = false
@@ -103,7 +102,7 @@ extension FingerprintRig {
         return try await said.first("fprintd to say something") { _ in true }
     }
 
-    /// Calls a method of fprintd's device as another program would.
+    /// Calls a method of fprintd's device, optionally on another program's connection.
     @discardableResult
     public func device(
         _ member: String,

@@ -2,38 +2,39 @@ public import DBus
 import Glibc
 public import TestSupport
 
-/// The real fprintd and libfprint with libfprint's virtual readers, on a bus of their own.
+/// Runs the real fprintd and libfprint with libfprint's virtual readers on a private bus.
 ///
-/// It plays the system bus. Nothing of the machine's own is touched, and no privilege is needed.
+/// The private bus replaces the system bus. The rig changes nothing on the machine, and needs no
+/// privilege.
 @BusActor public final class FingerprintRig {
-    /// The bus that plays the system bus.
+    /// The bus that replaces the system bus.
     public let bus: PrivateBus
-    /// Answers for polkit; nil: the test starts the real one.
+    /// Replaces polkit; nil if the test starts the real polkitd.
     public private(set) var polkit: StandInPolkit?
-    /// Answers for logind.
+    /// Replaces logind.
     public let logind: StandInSleep
     /// The readers, in the order of their names.
     public private(set) var readers: [VirtualReader]
-    /// fprintd; nil while the bus has not started it yet.
+    /// fprintd; nil before its start, and if the bus activates it.
     public private(set) var fprintd: ChildProcess?
-    /// A folder for everything, which goes with the rig.
+    /// The folder of all files, removed with the rig.
     public let folder: String
-    /// A connection for questions to fprintd.
+    /// A connection for calls to fprintd.
     public let client: Connection
-    /// How long it took until fprintd was on the bus.
+    /// The time until fprintd was on the bus.
     public private(set) var startTime = Duration.zero
 
-    /// fprintd, where Debian has it; other distributions have it elsewhere.
+    /// Debian's path of fprintd; other distributions use another.
     public nonisolated static let fprintdPath = "/usr/libexec/fprintd"
     static let fprintName = "net.reactivated.Fprint"
 
-    /// Starts everything, and waits until fprintd is there.
+    /// Starts everything, and waits for fprintd unless it is activated.
     ///
     /// - Parameters:
     ///   - kinds: The readers.
-    ///   - isActivated: fprintd is started by the bus when it is needed, and ends when it is idle.
-    ///   - polkit: Whether to answer for polkit.
-    /// - Throws: `TestFailure` when something does not start.
+    ///   - isActivated: Whether the bus starts fprintd on demand, which then exits when idle.
+    ///   - polkit: Whether to replace polkit.
+    /// - Throws: `TestFailure` if a program does not start.
     public init(
         _ kinds: [VirtualReader.Kind] = [.image],
         isActivated: Bool = false,
@@ -58,7 +59,7 @@ public import TestSupport
         startTime = ContinuousClock.now - begin
     }
 
-    /// What `DBUS_SYSTEM_BUS_ADDRESS` has to be for programs that use fprintd.
+    /// The value of `DBUS_SYSTEM_BUS_ADDRESS` for programs that use fprintd.
     public var address: String { bus.address }
 
     private var environment: [String] {
@@ -68,13 +69,13 @@ public import TestSupport
             + ["FP_DRIVERS_WHITELIST=\(drivers)", "FP_DRIVERS_ALLOWLIST=\(drivers)", "LC_ALL=C"]
     }
 
-    /// Starts fprintd, which does not end when it is idle.
+    /// Starts an fprintd that does not exit when idle.
     public func startDaemon() async throws {
         fprintd = try run(["/usr/bin/env"] + environment + [Self.fprintdPath, "-t"])
         _ = try await bus.waitForOwner(of: Self.fprintName)
     }
 
-    /// Has the bus start fprintd when it is needed, and writes down each start.
+    /// Lets the bus start fprintd on demand, and records each start.
     private func allowActivation() async throws {
         try writeStart()
         try await bus.offer(Self.fprintName, ["/bin/sh", folder + "/start"])
@@ -86,24 +87,24 @@ public import TestSupport
         try TemporaryFolder.write(folder + "/start", script.utf8)
     }
 
-    /// How often the bus has started fprintd.
+    /// The number of times that the bus has started fprintd.
     public var starts: Int {
         guard let bytes = try? TemporaryFolder.read(folder + "/starts") else { return 0 }
         return bytes.count { $0 == UInt8(ascii: "\n") }
     }
 
-    /// Plugs in other readers: an fprintd that is started from now on finds them.
+    /// Replaces the readers; the next fprintd that starts finds them.
     public func plugIn(_ kinds: [VirtualReader.Kind]) throws {
         readers = kinds.map { VirtualReader($0, socket: "\(folder)/\($0.rawValue)") }
         try writeStart()
     }
 
-    /// Starts the real polkitd with only one rules file; needs root.
+    /// Starts the real polkitd with a single rules file; needs root.
     ///
-    /// To polkitd the user `uid` is `localauth-fingerprint`. The machine's own rules and accounts
-    /// are left as they are.
+    /// This polkitd knows the user `uid` as `localauth-fingerprint`. The machine's own rules and
+    /// accounts are unchanged.
     ///
-    /// - Throws: `TestFailure` when something does not start.
+    /// - Throws: `TestFailure` if a program does not start.
     public func startPolkit(rules: String, localauth uid: UInt32) async throws {
         let rulesFolder = folder + "/rules.d"
         mkdir(rulesFolder, 0o755)
@@ -113,7 +114,7 @@ public import TestSupport
             folder + "/polkit-passwd",
             (accounts + "localauth-fingerprint:x:\(uid):\(uid)::/:/\n").utf8
         )
-        // A mount of its own, so that nobody else sees it.
+        // A private mount namespace hides the mounts from other programs.
         let script = """
             cp '\(rules)' '\(rulesFolder)' && mount --bind '\(rulesFolder)' /etc/polkit-1/rules.d \
             && mount --bind '\(rulesFolder)' /usr/share/polkit-1/rules.d \
@@ -126,7 +127,7 @@ public import TestSupport
         try await startDaemon()
     }
 
-    /// `uid:gid` of the account that polkitd becomes.
+    /// Returns `uid:gid` of polkitd's account.
     private static func polkitd() throws -> String {
         guard let entry = getpwnam("polkitd") else {
             throw TestFailure("expected an account polkitd")
@@ -134,12 +135,12 @@ public import TestSupport
         return "\(entry.pointee.pw_uid):\(entry.pointee.pw_gid)"
     }
 
-    /// Starts a program with nothing added.
+    /// Starts a program in the unchanged environment.
     public func run(_ words: [String]) throws(TestFailure) -> ChildProcess {
         try bus.run(words)
     }
 
-    /// Words that start a program whose system bus is the rig's, with the rig's accounts.
+    /// Returns a command that runs a program with the rig's system bus and accounts.
     public func words(_ program: [String]) -> [String] {
         var program = program
         if !program[0].hasPrefix("/") { program[0] = ChildProcess.folder + "/" + program[0] }
@@ -150,12 +151,12 @@ public import TestSupport
         ] + program
     }
 
-    /// Ends everything, and removes its files.
+    /// Ends all programs and removes the files.
     public func end() async {
         await bus.end()
     }
 
-    /// Two people with uids that no machine gives to anybody, and whoever runs the test.
+    /// Writes accounts: the test's own user, two users with unused uids, and two with unsafe names.
     private static func writeAccounts(_ folder: String) throws {
         let accounts = [
             "alice:x:12345:12345::/:/bin/false", "bob:x:12346:12346::/:/bin/false",

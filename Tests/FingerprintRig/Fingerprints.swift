@@ -1,24 +1,21 @@
 import Glibc
 public import TestSupport
 
-/// The images that `scripts/make-fingerprints` made: three fingers, each put down twice.
+/// Images made by `scripts/make-fingerprints`: three fingers with two touches each.
 public enum Fingerprints {
-    /// Grey values, dark ridges.
+    /// Grey values with dark ridges.
     public struct Image: Sendable {
-        /// In pixels.
         public let width: Int
-        /// In pixels.
         public let height: Int
-        /// Row by row.
+        /// Rows from top to bottom, a byte per pixel.
         public let pixels: [UInt8]
     }
 
-    /// The folder beside this file.
     static var folder: String {
         "\(#filePath)".split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Images"
     }
 
-    /// Finger 1, 2 or 3; `again`: put down a second time.
+    /// Returns an image of finger 1, 2 or 3; `again` selects the second touch.
     public static func image(_ finger: Int, again: Bool = false) throws(TestFailure) -> Image {
         let path = "\(folder)/finger-\(finger)\(again ? "-again" : "").pgm"
         let file = open(path, O_RDONLY | O_CLOEXEC)
@@ -33,8 +30,10 @@ public enum Fingerprints {
         return Image(width: size[0], height: size[1], pixels: pixels)
     }
 
-    /// Finger 1 twelve times, side by side: it looks so much like itself everywhere that fprintd
-    /// compares for about two seconds, and answers nobody meanwhile.
+    /// Returns an image that fprintd matches slowly: finger 1 repeated twelve times.
+    ///
+    /// The parts are so similar that fprintd compares them for about two seconds. Meanwhile fprintd
+    /// answers no call.
     public static func slow() throws(TestFailure) -> Image {
         let part = try image(1)
         var row: [UInt8] = []

@@ -2,13 +2,13 @@ public import DBus
 import Glibc
 public import TestSupport
 
-/// Plays polkit: says yes to everything but what it is told to refuse or to think about.
+/// Replaces polkit: allows every action unless a test refuses or delays it.
 @BusActor public final class StandInPolkit {
-    /// The ends of the actions that are refused, such as `enroll`.
+    /// The last parts of refused actions, such as `enroll`.
     public var refused: Set<String> = []
-    /// Whether it keeps everybody waiting, as if a person were asked.
+    /// True while answers are delayed, as if polkit asked a person.
     public private(set) var isThinking = false
-    /// Every action that was asked for.
+    /// All actions that were requested.
     public let asked = Witness<String>()
 
     private let connection: Connection
@@ -21,10 +21,10 @@ public import TestSupport
         try connection.requestName("org.freedesktop.PolicyKit1")
     }
 
-    /// Answers no more until ``decide()``.
+    /// Delays answers until ``decide()``.
     public func think() { isThinking = true }
 
-    /// Answers whoever waits, and everybody who comes until ``think()``.
+    /// Sends all delayed answers and stops delaying.
     public func decide() {
         isThinking = false
         thought.open()

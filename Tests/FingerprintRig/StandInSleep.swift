@@ -3,9 +3,9 @@ import Glibc
 import Linux
 import TestSupport
 
-/// Plays the part of logind that has to do with sleep: delays it, and tells of it.
+/// Replaces the part of logind for sleep: delay locks and the signal.
 @BusActor public final class StandInSleep {
-    /// How many delays are held.
+    /// The number of delay locks held.
     public private(set) var delays = 0
     fileprivate var isAsleep = false
     private let connection: Connection
@@ -21,7 +21,7 @@ import TestSupport
         try connection.requestName("org.freedesktop.login1")
     }
 
-    /// Tells everybody, or one alone, that the machine goes to sleep, or is back.
+    /// Signals the start or end of sleep to every program, or to a single destination.
     public func prepareForSleep(_ isStarting: Bool, to destination: String? = nil) {
         isAsleep = isStarting
         connection.emit(
@@ -33,13 +33,13 @@ import TestSupport
         ) { writer throws(DBusError) in try writer.write(isStarting) }
     }
 
-    /// Leaves the bus once it has said what it had to.
+    /// Leaves the bus after pending messages are sent.
     public func leave() {
         connection.flush()
         connection.close()
     }
 
-    /// Answers with an end of a socket pair: once all copies are closed, the delay is over.
+    /// Answers with an end of a socket pair; the delay ends when all copies are closed.
     fileprivate func delay(_ call: IncomingCall) throws(TestFailure) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)

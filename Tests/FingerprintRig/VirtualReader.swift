@@ -3,24 +3,23 @@ import Glibc
 import Linux
 import TestSupport
 
-/// One of libfprint's virtual readers, driven through its socket.
+/// A virtual reader of libfprint, controlled through its socket.
 @BusActor public final class VirtualReader {
-    /// The drivers that Debian's libfprint has compiled in.
+    /// The drivers that Debian's libfprint includes.
     public enum Kind: String, Sendable {
-        /// Gets images, and matches them for real.
+        /// Receives images, and really matches them.
         case image
-        /// Gets commands; fingers are names.
+        /// Receives commands; names stand for fingers.
         case device
-        /// The same, with prints that are stored in the reader.
+        /// Receives commands, and stores prints in the reader.
         case storage
 
         var driver: String { self == .storage ? "device_storage" : rawValue }
         var variable: String { "FP_VIRTUAL_" + driver.uppercased() }
     }
 
-    /// Which driver it is.
     public nonisolated let kind: Kind
-    /// The driver listens here while the reader is claimed.
+    /// The driver's socket, which exists while the reader is claimed.
     public nonisolated let socket: String
 
     nonisolated init(_ kind: Kind, socket: String) {
@@ -30,24 +29,23 @@ import TestSupport
 
     // MARK: The image driver
 
-    /// Lays a finger down: an image of ``Fingerprints``.
+    /// Touches the reader with an image of ``Fingerprints``.
     @discardableResult
     public func touch(_ image: Fingerprints.Image) -> Bool {
         send(Self.bytes(Int32(image.width), Int32(image.height)) + image.pixels)
     }
 
-    /// A scan that has to be repeated: 0 lift, 1 too short, 2 not centered, 3 remove and retry.
+    /// Requests another scan: 0 lift, 1 too short, 2 not centered, 3 remove and retry.
     public func retry(_ code: Int32) { send(Self.bytes(-1, code)) }
 
-    /// The driver reports an error of its own: 0 general, 5 protocol.
+    /// Makes the driver report an error: 0 general, 5 protocol.
     public func fail(_ code: Int32) { send(Self.bytes(-2, code)) }
 
-    /// The reader is pulled out.
     public func unplug() { send(kind == .image ? Self.bytes(-5, 0) : Array("UNPLUG".utf8)) }
 
     // MARK: The other drivers
 
-    /// One command, such as `SCAN right-index`.
+    /// Sends a command such as `SCAN right-index`.
     @discardableResult
     public func command(_ text: String) -> Bool { send(Array(text.utf8)) }
 
@@ -60,11 +58,14 @@ import TestSupport
             }
     }
 
-    /// The connection of the last command, which the driver closes once it took that.
+    /// The connection of the last command.
+    ///
+    /// The driver closes it after reading the command.
     private var last: OwnedDescriptor?
 
-    /// Waits until the driver took the last command: the next connection takes that one's place,
-    /// with what wasn't read of it.
+    /// Waits until the driver has read the last command.
+    ///
+    /// A new connection would replace the previous connection and its unread bytes.
     private func waitForLast() {
         guard let last else { return }
         var state = pollfd(fd: last.rawValue, events: Int16(POLLIN), revents: 0)
@@ -72,7 +73,7 @@ import TestSupport
         self.last = nil
     }
 
-    /// False when nobody listens: the reader is not claimed.
+    /// Sends bytes; returns false without a listener, because the reader is not claimed.
     @discardableResult
     private func send(_ bytes: [UInt8]) -> Bool {
         waitForLast()

@@ -2,9 +2,9 @@ import DBus
 import FingerprintRig
 import Glibc
 
-// fingerprint-rig [image|device|storage]...: starts a rig, says where it is, and keeps it until
-// SIGTERM. On standard input `touch N` or `touch N again` lays a finger down as soon as one is
-// wanted, and says what fprintd said of it.
+// fingerprint-rig [image|device|storage]...: starts a rig, prints its address, and keeps it until
+// SIGTERM. On standard input, `touch N` or `touch N again` touches the reader as soon as fprintd
+// needs a finger, and prints fprintd's status.
 
 onLoop {
     do {
@@ -37,7 +37,7 @@ onLoop {
 }
 EventLoop.shared.run()
 
-/// One line of standard input.
+/// Obeys a line of standard input.
 @BusActor func obey(_ line: String, _ rig: FingerprintRig) async {
     let words = line.split(separator: " ")
     guard words.count >= 2, words[0] == "touch", let finger = Int(words[1]) else {
@@ -51,7 +51,7 @@ EventLoop.shared.run()
     }
 }
 
-/// Writes a line at once.
+/// Prints a line and flushes it.
 func say(_ line: String) {
     print(line)
     fflush(nil)

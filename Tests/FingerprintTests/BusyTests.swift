@@ -6,12 +6,12 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// A reader that others use as well.
+/// Tests a reader that other programs also use.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct BusyTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("L25: a reader that another program has is waited for, and looks when it is free")
+    @Test("L25: the sensor waits for a busy reader and scans when it is free")
     @BusActor func waits() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -30,7 +30,7 @@ struct BusyTests {
         }
     }
 
-    @Test("L25: a Verify that waits for the reader can be canceled, and the next one waits too")
+    @Test("L25: a Verify that waits for the reader can be cancelled, and the next waits too")
     @BusActor func canceled() async throws {
         try await ReaderBench.run { reader in
             _ = try await reader.enroll()
@@ -43,7 +43,7 @@ struct BusyTests {
             #expect(try await reader.sensor.health().state == "ok")
             let (next, second) = try Self.verify(reader)
             _ = try await reader.bench.event("busy", of: next)
-            // A program that ends without a Release leaves the reader all the same.
+            // A program that disconnects without a Release also frees the reader.
             other.close()
             _ = try await reader.bench.event("ready", of: next)
             try await reader.sensor.cancel(operation: next)
@@ -51,7 +51,7 @@ struct BusyTests {
         }
     }
 
-    @Test("L25: an enrolment waits for the reader as well")
+    @Test("L25: an enrolment also waits for the reader")
     @BusActor func enrolment() async throws {
         try await ReaderBench.run { reader in
             let other = try await Self.claim(reader)
@@ -70,7 +70,7 @@ struct BusyTests {
         }
     }
 
-    @Test("L25: when the sensor has answered, others can have the reader at once")
+    @Test("L25: after the sensor's reply other programs can claim the reader at once")
     @BusActor func isFree() async throws {
         try await ReaderBench.run { reader in
             let other = try reader.rig.bus.connect()
@@ -97,7 +97,7 @@ struct BusyTests {
         }
     }
 
-    @Test("What is removed while the sensor looks is refused as busy, and matches still")
+    @Test("Removing a template during a scan is refused as busy, and the template still matches")
     @BusActor func removal() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -115,7 +115,7 @@ struct BusyTests {
         }
     }
 
-    @Test("L25: when the sensor was told to end and has ended, others can have the reader at once")
+    @Test("L25: after the sensor has exited other programs can claim the reader at once")
     @BusActor func isFreeAtTheEnd() async throws {
         try await ReaderBench.run { reader in
             _ = try await reader.enroll()
@@ -129,10 +129,10 @@ struct BusyTests {
         }
     }
 
-    /// Another program gets the reader at once when the sensor has ended what it did since `start`.
+    /// Claims the reader for another program after the sensor has finished.
     ///
-    /// For longer than `waits` the sensor doesn't wait until fprintd has let go of it: what a busy
-    /// machine took that long for is had a little later.
+    /// The sensor waits at most `waits` for fprintd's Release. If a busy machine took longer since
+    /// `start`, the reader may become free a little later.
     @BusActor private static func claim(
         _ reader: ReaderBench,
         by other: Connection,
@@ -150,7 +150,7 @@ struct BusyTests {
         }
     }
 
-    /// Another program takes the reader.
+    /// Claims the reader for another program.
     @BusActor private static func claim(_ reader: ReaderBench) async throws -> Connection {
         let other = try reader.rig.bus.connect()
         try await eventually("another program to get the reader") {

@@ -4,7 +4,7 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// The contract of all sensors, on the real fprintd.
+/// Runs the conformance suite of sensors on the real fprintd.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct ContractTests {
     init() { EventLoop.shared.startThread() }

@@ -6,12 +6,12 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// From end to end: an image goes into libfprint, a match comes out of the daemon.
+/// Tests the whole path: from an image in libfprint to the daemon's answer.
 @Suite(.timeLimit(.minutes(10)), .serialized, .enabled(if: getuid() == 0))
 struct DaemonTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("Enrol through the daemon, then an image in is a match out, and another one is not")
+    @Test("The enrolled finger's image matches through the daemon, and another image does not")
     @BusActor func endToEnd() async throws {
         try await DaemonBench.run { bench in
             let unable = try await bench.manager.canEvaluate(policy: 1)
@@ -47,7 +47,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("L25: an evaluation by a reader that is in use goes on, and ends with the finger")
+    @Test("L25: an evaluation waits for a busy reader and ends with the finger")
     @BusActor func inUse() async throws {
         try await DaemonBench.run { bench in
             _ = try await bench.enroll("one")
@@ -66,7 +66,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("A finger enrolled by hand changes the domain state before the next answer")
+    @Test("A finger enrolled with fprintd-enroll changes the domain state before the next answer")
     @BusActor func domainState() async throws {
         try await DaemonBench.run { bench in
             _ = try await bench.enroll("one")
@@ -85,13 +85,13 @@ struct DaemonTests {
         }
     }
 
-    @Test("A finger that is removed while the sensor sleeps is missed by the next evaluation")
+    @Test("The next evaluation notices a finger removed while the sensor was stopped")
     @BusActor func asleep() async throws {
         try await DaemonBench.run(idleTimeout: 1) { bench in
             let id = try await bench.enroll("one")
             let name = "org.localauth.Sensor1.Fingerprint"
             try await bench.bus.waitForOwner(of: name, false)
-            // It is known all the same, and what it knew is nobody's business to ask again.
+            // The daemon answers from its cache and starts no sensor.
             #expect(try await bench.device.available())
             #expect(try await bench.device.listTemplates(options: [:]).map(\.id) == [id])
             try await bench.bus.waitForOwner(of: name, false)
@@ -107,13 +107,14 @@ struct DaemonTests {
         }
     }
 
-    @Test("A match that keeps fprintd for seconds keeps nobody else waiting")
+    @Test("A match that blocks fprintd for seconds blocks no other caller")
     @BusActor func slowMatch() async throws {
         try await DaemonBench.run { bench in
             _ = try await bench.enroll("one")
             let call = try bench.evaluate()
             try await bench.rig.waitForFingerNeeded()
-            // Stopped, it answers nobody, as while it matches, and for as long as it takes to ask.
+            // A stopped fprintd answers no call, as during a match, and stays so while the test
+            // asks.
             let fprintd = try #require(bench.rig.fprintd)
             fprintd.signal(SIGSTOP)
             defer { fprintd.signal(SIGCONT) }
@@ -127,7 +128,8 @@ struct DaemonTests {
                 times.append(clock.now - start)
             }
             #expect(answered.seen.isEmpty)
-            // Whoever waits for fprintd gives up after 1.5 s; a busy machine is late for some.
+            // A call to fprintd times out after 1.5 s. Use the median, because a busy machine
+            // delays some calls.
             #expect(times.sorted()[10] < .seconds(1), "\(times)")
             fprintd.signal(SIGCONT)
             try await bench.rig.touch(1, again: true)
@@ -137,14 +139,14 @@ struct DaemonTests {
     }
 }
 
-/// The daemon, the verifier and the sensor as programs on a rig, and an agent that shows prompts.
+/// Runs the daemon, the verifier and the sensor as programs on a rig, with a simulated agent.
 @BusActor final class DaemonBench {
     let rig: FingerprintRig
     let manager: Authentication1Proxy
     let device: Device1Proxy
     let agent = StandInAgent()
     let bus: PrivateBus
-    /// Not on the rig's bus, whose logind knows nobody's session.
+    /// On another bus than the rig's, because the rig's logind knows no sessions.
     private let daemon: TestDaemon
 
     private init(_ rig: FingerprintRig, _ bus: PrivateBus, _ idleTimeout: Int?) async throws {
@@ -158,7 +160,7 @@ struct DaemonTests {
         }
         daemon = try await TestDaemon(on: bus)
         if idleTimeout == nil { try bus.start(program) }
-        // One that ends when it is idle may have come and gone already.
+        // A sensor with an idle timeout may already have exited again.
         if idleTimeout == nil {
             try await bus.waitForOwner(of: "org.localauth.Sensor1.Fingerprint")
         }
@@ -167,7 +169,10 @@ struct DaemonTests {
         try await eventually("a usable sensor") { (try? await self.device.available()) == true }
     }
 
-    /// With `idleTimeout` the bus starts the sensor, which ends after so many seconds.
+    /// Runs `body` on a bench.
+    ///
+    /// With `idleTimeout`, the bus starts the sensor, which exits after so many
+    /// idle seconds.
     static func run(
         idleTimeout: Int? = nil,
         _ body: @BusActor (DaemonBench) async throws -> Void
@@ -205,10 +210,10 @@ struct DaemonTests {
     }
 }
 
-/// A prompt that nobody sees.
+/// An agent without a visible prompt.
 @BusActor final class StandInAgent: Agent1Service {
     let mismatches = Witness<Bool>()
-    /// What Update said.
+    /// The kinds of all Update calls.
     let kinds = Witness<String>()
     private static let path = ObjectPath(trusted: "/test/agent")
 

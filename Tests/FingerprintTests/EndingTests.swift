@@ -6,12 +6,12 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// fprintd comes and goes.
+/// Tests crashes, exits and restarts of fprintd.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct EndingTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("fprintd killed in a scan is started again, and the scan goes on")
+    @Test("A scan survives the kill of fprintd, which is started again")
     @BusActor func killed() async throws {
         try await ReaderBench.run(isActivated: true) { reader in
             let id = try await reader.enroll()
@@ -30,7 +30,7 @@ struct EndingTests {
         }
     }
 
-    @Test("fprintd that ends in an enrolment leaves no template, and the next one works")
+    @Test("If fprintd dies in an enrolment, no template remains, and the next enrolment works")
     @BusActor func killedInEnrolment() async throws {
         try await ReaderBench.run(isActivated: true) { reader in
             let number = reader.bench.nextOperation()
@@ -44,7 +44,7 @@ struct EndingTests {
             kill(try await reader.daemon().pid, SIGKILL)
             let (error, _) = try await reader.failure(of: call)
             #expect(error.name == .sensorFailed)
-            // A list may still be asked of the one that is gone.
+            // The first list may still be requested from the old fprintd.
             try await eventually("an empty list") {
                 (try? await reader.templates())?.isEmpty == true
             }
@@ -52,18 +52,18 @@ struct EndingTests {
         }
     }
 
-    @Test("fprintd may end when it is idle, and is started when it is needed")
+    @Test("fprintd may exit when idle, and is started on demand")
     @BusActor func idle() async throws {
         try await ReaderBench.run(isActivated: true) { reader in
             let id = try await reader.enroll()
             let (_, call) = try await reader.bench.verify()
             try await reader.rig.touch(1, again: true)
             #expect(try await call.reply() == id)
-            // It ends 30 s after the last connection of ours that it knows as a client.
+            // fprintd exits 30 s after the last of its clients has disconnected.
             try await eventually("fprintd to end", within: .seconds(120)) {
                 try await reader.rig.client.nameOwner("net.reactivated.Fprint") == nil
             }
-            // What is known needs no fprintd.
+            // Known templates need no fprintd.
             #expect(try await reader.templates().map(\.id) == [id])
             #expect(try await reader.sensor.present())
             #expect(try await reader.rig.client.nameOwner("net.reactivated.Fprint") == nil)
@@ -73,12 +73,12 @@ struct EndingTests {
         }
     }
 
-    @Test("Without fprintd there is a sensor that is away and says why")
+    @Test("Without fprintd the sensor is absent and says why")
     @BusActor func absent() async throws {
         let rig = try await FingerprintRig(polkit: false)
         let bench = try await SensorBench(try rig.fixture())
         #expect(try await !bench.sensor.present())
-        // It serves before it knows, where the bus is slow.
+        // On a slow bus the sensor serves calls before it knows.
         try await eventually("a health that says so") {
             let health = try await bench.sensor.health()
             return health.state == "failed" && health.message.contains("fprintd")
@@ -89,7 +89,7 @@ struct EndingTests {
 }
 
 extension ReaderBench {
-    /// Who is fprintd now.
+    /// Returns the process that runs fprintd.
     func daemon() async throws -> Peer {
         let owner = try await rig.client.nameOwner("net.reactivated.Fprint")
         return try await rig.client.peer(named: try #require(owner))

@@ -6,12 +6,12 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// What becomes of prints: enrolling, deleting, and what others do to them.
+/// Tests enrolling and deleting prints, also by other programs.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct EnrolmentTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("A label that names a finger is that finger's; a taken one is refused and stays")
+    @Test("A label can name the finger to enrol, and an enrolled finger is refused and kept")
     @BusActor func taken() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll(label: "Left thumb")
@@ -26,7 +26,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("An enrolment that is canceled takes nothing that was there")
+    @Test("A cancelled enrolment keeps existing prints")
     @BusActor func canceled() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll(label: "one")
@@ -49,7 +49,7 @@ struct EnrolmentTests {
     }
 
     @Test(
-        "An enrolment that is complete just when it is canceled is taken back",
+        "An enrolment that completes as it is cancelled is undone",
         arguments: [false, true]
     )
     @BusActor func canceledLate(isCompletionHeard: Bool) async throws {
@@ -73,19 +73,19 @@ struct EnrolmentTests {
                     }
                 }
                 if isCompletionHeard {
-                    // The sensor has yet to release the reader and to ask what is enrolled.
+                    // The sensor still has to release the reader and to list the prints.
                     reader.rig.readers[0].command("SCAN finger-\(round)")
                     _ = try await reader.overheard.first("the end") { $0 == "enroll-completed" }
                     daemon.signal(SIGSTOP)
                 } else {
-                    // When fprintd wakes up, the last touch and the end wait for it side by side.
+                    // When fprintd continues, the last touch and the stop are both pending.
                     daemon.signal(SIGSTOP)
                     reader.rig.readers[0].command("SCAN finger-\(round)")
                 }
                 try await reader.sensor.cancel(operation: number)
                 daemon.signal(SIGCONT)
                 do throws(DBusError) {
-                    // On a busy machine the answer may have been given before that.
+                    // On a busy machine the reply may already have been sent.
                     let id = try await call.reply()
                     #expect(isCompletionHeard)
                     try await reader.sensor.removeTemplate(uid: SensorBench.user, id: id)
@@ -98,7 +98,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("The same finger for two people is a duplicate")
+    @Test("A finger enrolled for one user is a duplicate for another")
     @BusActor func duplicate() async throws {
         try await ReaderBench.run { reader in
             _ = try await reader.enroll()
@@ -111,7 +111,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("With all ten fingers enrolled there is no room")
+    @Test("With all ten fingers enrolled the sensor is full")
     @BusActor func full() async throws {
         try await ReaderBench.run([.device]) { reader in
             for number in 1...10 { _ = try await reader.enrollByName("finger-\(number)") }
@@ -127,7 +127,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("What polkit refuses is a fault with a text that says what is missing")
+    @Test("A refusal by polkit is reported with its cause")
     @BusActor func denied() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -151,7 +151,7 @@ struct EnrolmentTests {
     }
 
     @Test(
-        "A removal that is refused leaves the sensor to notice what is changed by hand",
+        "After a refused removal the sensor still notices another program's change",
         arguments: [false, true]
     )
     @BusActor func refused(isInUse: Bool) async throws {
@@ -171,7 +171,7 @@ struct EnrolmentTests {
             if isInUse { try await reader.rig.device("Release", by: other) }
             try await reader.rig.waitUntilFree()
             reader.bench.changes.forget()
-            // Nobody asks for a list after that.
+            // Do not request the list again: the sensor has to notice by itself.
             try await reader.rig.deletePrints(of: "alice")
             _ = try await reader.bench.changes.first("TemplatesChanged", within: .seconds(60)) {
                 $0 == SensorBench.user
@@ -179,7 +179,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("fprintd-enroll and fprintd-delete by hand change the templates before the next answer")
+    @Test("fprintd-enroll and fprintd-delete change the templates before the next answer")
     @BusActor func byHand() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll(label: "mine")
@@ -210,7 +210,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("Labels are kept for the next start, and belong to their template")
+    @Test("Labels survive a restart and belong to their template")
     @BusActor func labels() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll(label: "one")
@@ -225,7 +225,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("A label that the disk doesn't take isn't there: the former one stays")
+    @Test("If a label cannot be saved, the previous label stays")
     @BusActor func refusedLabel() async throws {
         let faults = try Faults()
         try await ReaderBench.run(with: faults) { reader in
@@ -241,7 +241,7 @@ struct EnrolmentTests {
             #expect(faults.failed > 0)
             #expect(try await reader.templates().map(\.label) == ["one"])
             faults.disarm()
-            // What is written next has nothing of it.
+            // The next save must not contain the failed label.
             _ = try await reader.enroll(2, label: "Left thumb")
             #expect(Set(try await reader.templates().map(\.label)) == ["one", "Left thumb"])
             await reader.bench.program.end()
@@ -252,7 +252,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("A user whose name could leave fprintd's folder is nobody to fprintd")
+    @Test("Users with unsafe names are never passed to fprintd")
     @BusActor func names() async throws {
         try await ReaderBench.run { reader in
             for user in [12_347, 12_348, 4_000_000] as [UInt32] {
@@ -268,7 +268,7 @@ struct EnrolmentTests {
 }
 
 extension ReaderBench {
-    /// What fprintd itself has of a user, asked on a connection of its own.
+    /// Returns fprintd's own list of a user's fingers, requested on a separate connection.
     func fingers(of user: String = "alice") async throws -> [String] {
         let client = try Connection(.address(rig.address))
         defer { client.close() }
@@ -281,7 +281,7 @@ extension ReaderBench {
         }
     }
 
-    /// Only what the bus says is of interest.
+    /// Runs `body` and converts other errors to ``DBusError``.
     func attempt<Value>(_ body: @BusActor () async throws -> Value) async throws(DBusError) -> Value
     {
         do {

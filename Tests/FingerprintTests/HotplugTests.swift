@@ -5,12 +5,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What makes fprintd start: each thing that may have changed, and nothing else.
+/// Tests what makes the sensor start fprintd.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct HotplugTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("A reader that is plugged in while fprintd doesn't run is found by what udev records")
+    @Test("A reader plugged in while fprintd is not running is found through udev's records")
     @BusActor func plugged() async throws {
         try await run { rig, directory, records in
             await directory.refresh()
@@ -18,7 +18,7 @@ struct HotplugTests {
             #expect(rig.starts == 1)
             try await end(rig)
             try rig.plugIn([.device])
-            // A battery is none, however often it is recorded.
+            // Records of other devices, such as a battery, must not start fprintd.
             for _ in 0..<3 { try record("+power_supply:BAT0", in: records) }
             try record("c189:7", in: records)
             try await eventually("a reader") { !directory.readers.isEmpty }
@@ -26,7 +26,7 @@ struct HotplugTests {
         }
     }
 
-    @Test("Without a reader, fprintd that has ended is left alone")
+    @Test("Without a reader, an fprintd that has exited is not started again")
     @BusActor func ended() async throws {
         try await run { rig, directory, _ in
             await directory.refresh()
@@ -55,13 +55,13 @@ struct HotplugTests {
         await rig.end()
     }
 
-    /// As udev writes its records: beside the place, and then there.
+    /// Writes a record as udev does: to a temporary file that is then renamed.
     @BusActor private func record(_ name: String, in folder: String) throws {
         try TemporaryFolder.write("\(folder)/.#\(name)", "I:1\n".utf8)
         try expect(rename("\(folder)/.#\(name)", "\(folder)/\(name)") == 0, "a record")
     }
 
-    /// Ends fprintd, as it does itself when it is idle.
+    /// Ends fprintd, as it does itself when idle.
     @BusActor private func end(_ rig: FingerprintRig) async throws {
         guard let owner = try await rig.client.nameOwner("net.reactivated.Fprint") else { return }
         kill(try await rig.client.peer(named: owner).pid, SIGTERM)

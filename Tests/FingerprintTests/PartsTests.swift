@@ -7,12 +7,12 @@ import Testing
 @testable import Fingerprint
 @testable import localauth_sensor_fingerprint
 
-/// The parts that need no fprintd.
+/// Tests parts that need no fprintd.
 struct PartsTests {
     init() { EventLoop.shared.startThread() }
 
     @Test(
-        "A label that names a finger is understood, another one is not",
+        "A label that names a finger is recognized, other labels are not",
         arguments: [
             ("Right index finger", Finger.rightIndex), ("right index", .rightIndex),
             ("LEFT_THUMB", .leftThumb), ("left-little-finger", .leftLittle), ("thumb", nil),
@@ -24,7 +24,7 @@ struct PartsTests {
         #expect(Finger(label: label) == finger)
     }
 
-    @Test("Every finger has its file as libfprint numbers them, and a label that names it")
+    @Test("Every finger has libfprint's file name and a label that names it")
     func fingers() {
         #expect(Finger.allCases.map(\.fileName).joined() == "123456789a")
         #expect(Finger.allCases.allSatisfy { Finger(label: $0.label) == $0 })
@@ -32,7 +32,7 @@ struct PartsTests {
     }
 
     @Test(
-        "The words of both signals mean the same; unknown ones are decided by done",
+        "Words of both signals have equal results, and unknown words are unknown",
         arguments: [
             ("verify-match", ScanStatus.Result.match), ("verify-no-match", .noMatch),
             ("enroll-stage-passed", .stagePassed), ("enroll-swipe-too-short", .swipeTooShort),
@@ -46,7 +46,7 @@ struct PartsTests {
     }
 
     @Test(
-        "A scan that has to be repeated is a hint of its own, anything else is none",
+        "A scan to be repeated gives its own hint, other statuses give none",
         arguments: [
             ("verify-retry-scan", "liftAndRetry"), ("verify-remove-and-retry", "liftAndRetry"),
             ("verify-swipe-too-short", "swipeTooShort"), ("verify-too-fast", "tooFast"),
@@ -55,11 +55,11 @@ struct PartsTests {
         ]
     )
     func hints(_ word: String, _ hint: String?) {
-        // By its name: these tests do without the kit that it is of.
+        // Compare the name, because these tests do not import the hint's module.
         #expect(ScanStatus(word, isDone: false).hint.map { "\($0)" } == hint)
     }
 
-    @Test("The hash is FNV-1a of 128 bits")
+    @Test("The hash is 128-bit FNV-1a")
     func hash() {
         var hash = FNV1a()
         #expect(hash.text == "6c62272e07bb014262b821756295c58d")
@@ -67,7 +67,7 @@ struct PartsTests {
         #expect(hash.text == "343e1662793c64bf6f0d3597ba446f18")
     }
 
-    @Test("The names of accounts that would leave a folder are not used")
+    @Test("Account names that could leave a folder are refused")
     func names() {
         for name in ["", ".", "..", "a/b", "../x", "a b", "a\nb", ".hidden"] {
             #expect(!Account.isSafe(name), "\(name)")
@@ -78,7 +78,7 @@ struct PartsTests {
     }
 
     @Test(
-        "An id changes with the content, time and number of the prints, and with nothing else"
+        "An id changes only with the content, time and number of the prints"
     )
     func identifiers() throws {
         try withFolder { folder in
@@ -117,7 +117,7 @@ struct PartsTests {
         }
     }
 
-    @Test("Labels survive; a file that is damaged costs the lines that are")
+    @Test("Labels survive, and a damaged file loses only its damaged lines")
     func labelFile() throws {
         try withFolder { folder in
             var labels = try LabelFile(folder: folder + "/made/when/needed")
@@ -144,7 +144,7 @@ struct PartsTests {
         }
     }
 
-    @Test("An id stays when the print's file is seen later, or no more, and goes with the print")
+    @Test("An id is stable when the print's file appears or disappears, and changes with the print")
     func knownPrints() throws {
         try withFolder { folder in
             var known = try KnownPrints(folder: folder)
@@ -159,24 +159,24 @@ struct PartsTests {
                     now: now
                 )
             }
-            /// Another process, with what this one wrote down.
+            /// Simulates a restart: writes the entries and reads them again.
             func reopen() throws {
                 let isWritten = known.write()
                 #expect(isWritten)
                 known = try KnownPrints(folder: folder)
             }
             #expect(ask(nil, 0, 10) == "left-thumb")
-            // Now it sees the file that was there all the while.
+            // The restarted process sees the file that existed all along.
             try reopen()
             #expect(ask("aa", 9, 20) == "left-thumb")
             try reopen()
             #expect(ask("aa", 9, 30) == "left-thumb")
             #expect(ask(nil, 0, 40) == "left-thumb")
-            // A print that was replaced is another template.
+            // A replaced print is another template.
             #expect(ask("bb", 9, 50) == "bb")
             known.keep(only: [.rightThumb], uid: 1, sensor: "S")
             #expect(ask(nil, 0, 60) == "left-thumb")
-            // Written after it was listed: it may be another finger's.
+            // The file was written after the listing, so it may be another finger's.
             #expect(ask("cc", 61, 70) == "cc")
             known.forget(.leftThumb, uid: 1, sensor: "S")
             #expect(ask("dd", 5, 80) == "dd")
@@ -197,7 +197,7 @@ struct PartsTests {
         }
     }
 
-    @Test("What is known of one user's prints and labels is nothing of another's")
+    @Test("Prints and labels of different users are separate")
     func users() throws {
         try withFolder { folder in
             var known = try KnownPrints(folder: folder)
@@ -250,7 +250,7 @@ struct PartsTests {
             let again = try LabelFile(folder: folder)
             #expect(again.label(of: "id", uid: 2, sensor: "S") == "evil\r")
             #expect(again.label(of: "id", uid: 1, sensor: "S") == "mine\r\n")
-            // Written before they were escaped.
+            // An earlier version did not escape carriage returns.
             try write("2\tS\tid\tevil\r\n1\tS\tid\tmine\n", to: path)
             let old = try LabelFile(folder: folder)
             #expect(old.label(of: "id", uid: 2, sensor: "S") == "evil\r")
@@ -277,7 +277,7 @@ struct PartsTests {
         }
     }
 
-    @Test("A reader has the number that it had, and a new one that of nobody")
+    @Test("A reader keeps its number, and a new reader gets a free number")
     func readers() throws {
         try withFolder { folder in
             func key(_ name: String, _ ordinal: Int = 0) -> FprintReader.Key {
@@ -292,18 +292,18 @@ struct PartsTests {
             #expect(again == readers)
             #expect(again.number(of: key("lid"), among: []) == 2)
             #expect(again.number(of: key("new"), among: []) == 4)
-            // Only a reader that isn't there gives its number to another.
+            // Only an absent reader gives its number to another reader.
             #expect(again.number(of: key("late"), among: [key("dock"), key("late")]) == 2)
             #expect(again.number(of: key("dock"), among: []) == 1)
             let there = [key("dock"), key("late"), key("lid", 1), key("new"), key("lid")]
             #expect(again.number(of: key("lid"), among: there) == nil)
-            // The bus starts the first one alone.
+            // Alone it gets number 1, because the bus starts only the first sensor.
             #expect(again.number(of: key("replaced"), among: [key("replaced")]) == 1)
             #expect(again.number(of: key("late"), among: [key("late")]) == 2)
         }
     }
 
-    @Test("A reader whose name is too long for the list keeps no start from reading it")
+    @Test("A reader with an overlong name does not make the list unreadable")
     func longNames() throws {
         try withFolder { folder in
             var readers = try KnownReaders(folder: folder)
@@ -320,7 +320,7 @@ struct PartsTests {
         }
     }
 
-    @Test("A list that can't be read is refused, and none is written in its place")
+    @Test("An unreadable list is refused and not replaced")
     func unreadable() throws {
         try withFolder { folder in
             func isRefused(_ read: (String) throws -> Void) -> Bool {
@@ -337,7 +337,7 @@ struct PartsTests {
         }
     }
 
-    @Test("A damaged file of readers is read as far as it can be")
+    @Test("The intact lines of a damaged list of readers are used")
     func damagedReaders() throws {
         try withFolder { folder in
             let lines = "1\t0\ta\nx\n2\t0\ta\n0\t0\tb\n5\t0\tc\n3\t-\td\n2\t0\te\n1\t0\tf\n"
@@ -361,12 +361,12 @@ struct PartsTests {
             "/root", "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh",
             "/etc/ssl/private",
         ] {
-            // What is not there must not keep the service from starting.
+            // The "-" lets the service start if the path does not exist.
             #expect(hidden.contains { $0 == "-" + secret }, "\(secret)")
         }
     }
 
-    @Test("The rig works without any privilege", .enabled(if: getuid() == 0))
+    @Test("The rig works without privileges", .enabled(if: getuid() == 0))
     @BusActor func unprivileged() async throws {
         let path = ChildProcess.folder + "/fingerprint-rig"
         let program = try ChildProcess(

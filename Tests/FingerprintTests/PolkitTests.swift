@@ -6,20 +6,21 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// polkitd becomes another user, and its rules are put in a mount of its own: both need root.
+/// Requires root, because polkitd changes its user and its rules are mounted in a private
+/// namespace.
 private let canRunPolkit = getuid() == 0 && access("/usr/lib/polkit-1/polkitd", X_OK) == 0
 
-/// The rules file, read by the real polkitd.
+/// Tests the rules file with the real polkitd.
 @Suite(.timeLimit(.minutes(10)), .serialized, .enabled(if: canRunPolkit))
 struct PolkitTests {
     static let root = "\(#filePath)".split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
     static let rules = root + "/dbus/polkit/50-localauth-fingerprint.rules"
-    /// Accounts of every Debian system: one plays the service's user, the other one a stranger.
+    /// Accounts of every Debian system: the service's user and another user.
     static let (localauth, stranger): (UInt32, UInt32) = (5, 6)
 
     init() { EventLoop.shared.startThread() }
 
-    @Test("The service's user may verify, enrol and delete anybody; others may nothing")
+    @Test("The service's user may verify, enrol and delete for every user, other users may not")
     @BusActor func actions() async throws {
         try await Self.onRig { rig in
             let service = try Self.connection(rig, as: Self.localauth)
@@ -43,11 +44,11 @@ struct PolkitTests {
         }
     }
 
-    @Test("The sensor as the service's user verifies and enrols")
+    @Test("The sensor verifies and enrols as the service's user")
     @BusActor func sensor() async throws {
         try await Self.onRig { rig in
             let reader = try await Self.reader(rig)
-            // The print can't be seen by this user: the id is the finger's name.
+            // This user cannot read the print, so the id is the finger's name.
             #expect(try await reader.templates().map(\.id) == ["right-index-finger"])
             let (_, call) = try await reader.bench.verify()
             try await rig.touch(1, again: true)
@@ -58,7 +59,7 @@ struct PolkitTests {
         }
     }
 
-    @Test("The sensor's user may use the reader alone, and where units are told from the sensor's")
+    @Test("The rule allows only use of the reader, and only to the sensor's unit where known")
     @BusActor func narrow() async throws {
         let verify = "net.reactivated.fprint.device.verify"
         try await Self.onRig { rig in
@@ -70,7 +71,8 @@ struct PolkitTests {
         for (unit, isAllowed) in [
             ("localauth-sensor-fingerprint.service", true), ("another.service", false),
         ] {
-            // As a later polkit tells it: Debian 12's doesn't know the unit of a process.
+            // Simulate a later polkit that reports the unit of a process, which Debian 12's does
+            // not.
             let told = """
                 polkit.addRule = (function (add) {
                     return function (rule) {
@@ -91,7 +93,7 @@ struct PolkitTests {
         }
     }
 
-    /// Whether polkit lets a process of the service's user do something, unasked.
+    /// Returns whether polkit allows the service's user an action without asking a person.
     @BusActor private static func mayDo(
         _ action: String,
         on rig: FingerprintRig
@@ -100,12 +102,12 @@ struct PolkitTests {
         let words = ["/usr/bin/setpriv", "--reuid=\(localauth)", "--clear-groups", "--"]
         let ended = try await rig.run(rig.words(words + ["/bin/sh", "-c", check]))
             .ended(within: .seconds(120))
-        // What it exits with when the answer is no, or when somebody would have to be asked.
+        // Exit statuses 1 and 2 mean no, or that a person would have to be asked.
         try expect([0, 1, 2].contains(ended.status), "an answer: \(ended)")
         return ended.status == 0
     }
 
-    @Test("Without its rule the sensor is told to be denied, with the rule's name")
+    @Test("Without its rule the sensor is denied and names the rule")
     @BusActor func denied() async throws {
         let folder = try TemporaryFolder()
         let rules = folder.path + "/50-localauth-fingerprint.rules"
@@ -133,7 +135,7 @@ struct PolkitTests {
         }
     }
 
-    /// The sensor program as the service's user.
+    /// Runs the sensor program as the service's user.
     @BusActor private static func reader(_ rig: FingerprintRig) async throws -> ReaderBench {
         var fixture = try rig.fixture()
         fixture.program =
@@ -141,12 +143,12 @@ struct PolkitTests {
             + fixture.program
         chmod(rig.bus.folder, 0o755)
         chmod(rig.folder, 0o755)
-        // As systemd has it for its state.
+        // The owner that systemd gives to the state directory.
         chown(rig.folder + "/labels", Self.localauth, getgid())
         return ReaderBench(rig: rig, bench: try await SensorBench(fixture))
     }
 
-    /// A rig with the real polkitd, where root has enrolled a finger of alice.
+    /// Runs `body` on a rig with the real polkitd, where root has enrolled a finger of alice.
     @BusActor private static func onRig(
         rules: String = Self.rules,
         _ body: @BusActor (FingerprintRig) async throws -> Void
@@ -163,7 +165,7 @@ struct PolkitTests {
         await rig.end()
     }
 
-    /// A connection that the bus takes for another user's, by way of a bridge.
+    /// Makes a connection of another user through a bridge process.
     @BusActor private static func connection(
         _ rig: FingerprintRig,
         as uid: UInt32

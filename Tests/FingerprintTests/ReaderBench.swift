@@ -4,14 +4,14 @@ import LocalAuthBus
 import SensorContract
 import TestSupport
 
-/// The sensor on a rig; the test plays the daemon.
+/// Runs the sensor on a rig; the test acts as the daemon.
 @BusActor struct ReaderBench {
     let rig: FingerprintRig
     let bench: SensorBench
-    /// What fprintd broadcasts, as any bystander hears it.
+    /// All statuses that fprintd broadcasts.
     let overheard = Witness<String>()
 
-    /// Runs `body` on a rig of its own, and takes everything down whatever happens.
+    /// Runs `body` on a new rig, which ends afterwards in any case.
     static func run(
         _ kinds: [VirtualReader.Kind] = [.image],
         isActivated: Bool = false,
@@ -43,7 +43,7 @@ import TestSupport
         await rig.end()
     }
 
-    /// Listens to the fprintd that is there now.
+    /// Listens to the fprintd that is running.
     func listen() async throws {
         guard let owner = try await rig.client.nameOwner("net.reactivated.Fprint") else { return }
         for member in ["VerifyStatus", "EnrollStatus"] {
@@ -64,12 +64,11 @@ import TestSupport
 
     var sensor: Sensor1Proxy { bench.sensor }
 
-    /// The ids and labels of a user.
     func templates(of user: UInt32 = SensorBench.user) async throws -> [Template] {
         try await sensor.listTemplates(uid: user)
     }
 
-    /// Enrols a finger by as many touches as it takes.
+    /// Enrols a finger with as many touches as needed.
     func enroll(
         _ finger: Int = 1,
         label: String = "one",
@@ -80,7 +79,7 @@ import TestSupport
         return try await enroll(label: label, user: user) { self.rig.readers[0].touch(image) }
     }
 
-    /// Enrols whatever `touch` lays down whenever fprintd wants a finger.
+    /// Enrols a finger, and calls `touch` whenever fprintd needs a finger.
     func enroll(
         label: String = "one",
         user: UInt32 = SensorBench.user,
@@ -109,12 +108,12 @@ import TestSupport
         return try await ended.first("the enrolment to end") { _ in true }.get()
     }
 
-    /// The kinds of the events of an operation.
+    /// Returns the kinds of an operation's events.
     func kinds(_ number: UInt64) -> [String] {
         bench.events.seen.filter { $0.operation == number }.map(\.kind)
     }
 
-    /// How an operation failed, and how long that took.
+    /// Returns the error of an operation and the time it took.
     func failure(
         of call: StreamingCall<String>
     ) async throws -> (error: DBusError, after: Duration) {

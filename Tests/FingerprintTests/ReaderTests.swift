@@ -6,12 +6,12 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// More than one reader, and readers whose prints can't be seen.
+/// Tests several readers, and readers with unreadable prints.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct ReaderTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("Every reader is a sensor of its own, and they work at the same time")
+    @Test("Every reader is a separate sensor, and they work at the same time")
     @BusActor func several() async throws {
         try await ReaderBench.run([.image, .device]) { reader in
             let name = "org.localauth.Sensor1.Fingerprint2"
@@ -50,12 +50,12 @@ struct ReaderTests {
         }
     }
 
-    @Test("What another reader finds, of another user, is no match of the one that looks")
+    @Test("A match of another reader and another user does not end a scan")
     @BusActor func another() async throws {
         try await ReaderBench.run { reader in
             let (rig, bench) = (reader.rig, reader.bench)
             let id = try await reader.enroll()
-            // Another fprintd finds a second reader beside it.
+            // Only a new fprintd finds the second reader.
             await rig.fprintd?.end()
             try rig.plugIn([.image, .device])
             try await rig.startDaemon()
@@ -86,7 +86,7 @@ struct ReaderTests {
                     answers.record(.failure(error))
                 }
             }
-            // Said after that match, and on the same way.
+            // This touch's status follows that match on the same connection.
             rig.readers[0].touch(try Fingerprints.image(2))
             try await eventually("an attempt") {
                 try expect(answers.seen.isEmpty, "no answer, got \(answers.seen)")
@@ -101,7 +101,7 @@ struct ReaderTests {
     }
 
     @Test(
-        "A reader keeps its name when the sensor is started again with another one beside it",
+        "A reader keeps its name when the sensor restarts beside a new reader",
         arguments: [VirtualReader.Kind.image, .device]
     )
     @BusActor func names(first: VirtualReader.Kind) async throws {
@@ -122,7 +122,7 @@ struct ReaderTests {
     }
 
     @Test(
-        "Where the prints can't be seen an id is the finger's name and the time of its enrolment",
+        "With unreadable prints, an id is the finger's name and its time of enrolment",
         .enabled(if: getuid() == 0)
     )
     @BusActor func unseen() async throws {
@@ -142,7 +142,7 @@ struct ReaderTests {
         #expect(try await reader.templates().isEmpty)
         let second = try await reader.enroll(label: "two")
         #expect(second != first)
-        // What others enrol is seen by the finger.
+        // Changes by other programs show in the list of fingers.
         try await rig.waitUntilFree()
         let deleted = try rig.run(
             rig.words(["/usr/bin/fprintd-delete", "alice", "-f", "right-index-finger"])
@@ -155,7 +155,7 @@ struct ReaderTests {
 }
 
 extension ReaderBench {
-    /// What fprintd calls a reader; nil: there is none.
+    /// Returns fprintd's name of a reader, or nil if it does not exist.
     func name(_ number: Int) async -> String? {
         try? await rig.client.property(
             "name",
@@ -166,7 +166,7 @@ extension ReaderBench {
         )
     }
 
-    /// Lays a finger on the second reader, whose fingers are names, until fprintd says a word.
+    /// Touches the second reader with a named finger until fprintd reports a status.
     func scan(_ finger: String, _ number: Int, until word: String) async throws {
         overheard.forget()
         try await eventually(word) {
@@ -175,7 +175,7 @@ extension ReaderBench {
         }
     }
 
-    /// Enrols on a sensor by touching its reader until it is done.
+    /// Enrols on a sensor by touching its reader until the reply.
     static func enroll(
         _ sensor: Sensor1Proxy,
         touch: @escaping @BusActor () -> Void

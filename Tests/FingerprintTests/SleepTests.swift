@@ -5,12 +5,12 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// Suspend: stop before and release after, or the reader stays open for everybody.
+/// Tests suspend: the sensor must stop before it and release after it, or the reader stays open.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct SleepTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("A program that releases in suspend wedges the reader: the trap is real")
+    @Test("A program that releases in suspend wedges the reader")
     @BusActor func wedge() async throws {
         try await ReaderBench.run { reader in
             _ = try await reader.enroll()
@@ -33,7 +33,7 @@ struct SleepTests {
         }
     }
 
-    @Test("L4: a Verify that is canceled in suspend leaves the reader to others once it is over")
+    @Test("L4: a Verify cancelled in suspend frees the reader after resume")
     @BusActor func canceledInSleep() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -44,7 +44,7 @@ struct SleepTests {
             let (error, _) = try await reader.failure(of: call)
             #expect(error.name == .sensorCanceled)
             #expect(reader.kinds(number) == ["ready"])
-            // It is still ours: that is what avoids the wedge.
+            // The reader is still claimed, which avoids the wedge.
             let other = try reader.rig.bus.connect()
             do throws(DBusError) {
                 try await reader.rig.device("Claim", "bob", by: other)
@@ -63,7 +63,7 @@ struct SleepTests {
         }
     }
 
-    @Test("L4: a Verify that nobody cancels goes on after suspend")
+    @Test("L4: a Verify continues after suspend")
     @BusActor func goesOn() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -78,7 +78,7 @@ struct SleepTests {
         }
     }
 
-    @Test("L4: a Verify that begins in suspend looks once it is over")
+    @Test("L4: a Verify that begins in suspend scans after resume")
     @BusActor func beginsInSleep() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -100,7 +100,7 @@ struct SleepTests {
         }
     }
 
-    /// What is said of sleep, and what fprintd is asked because of it, in the order of the bus.
+    /// Returns the signals of sleep and the resulting calls to fprintd, in the order of the bus.
     private static func steps(_ monitor: ChildProcess) -> [String] {
         let steps: Set = ["PrepareForSleep", "VerifyStop", "Release"]
         return monitor.output.split(separator: "\n")
@@ -108,7 +108,7 @@ struct SleepTests {
             .filter { steps.contains($0) }
     }
 
-    @Test("L4: fprintd is told to stop before the machine is back, and to release only then")
+    @Test("L4: the sensor stops fprintd before resume and releases the reader only after it")
     @BusActor func order() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -133,15 +133,15 @@ struct SleepTests {
         }
     }
 
-    @Test("L4: a sensor that was not told that the machine is back finds it out")
+    @Test("L4: the sensor notices the end of sleep without a signal")
     @BusActor func missedWord() async throws { try await Self.expectLook { _ in } }
 
-    @Test("L4: a sensor looks again when logind leaves in suspend")
+    @Test("L4: the sensor scans again when logind leaves in suspend")
     @BusActor func lostLogind() async throws {
         try await Self.expectLook { $0.rig.logind.leave() }
     }
 
-    /// The machine is back, of which fprintd alone is told: after something more the sensor looks.
+    /// Ends suspend with a signal to fprintd alone, and expects the sensor to scan after `happens`.
     @BusActor private static func expectLook(
         after happens: @escaping @BusActor (ReaderBench) -> Void
     ) async throws {
@@ -167,12 +167,12 @@ struct SleepTests {
 }
 
 extension ReaderBench {
-    /// The machine goes to sleep: returns when fprintd has let it, and the sensor knows.
+    /// Simulates suspend; returns when fprintd has allowed it and the sensor knows.
     func suspend() async throws {
         try expect(rig.logind.delays > 0, "fprintd to delay sleep")
         rig.logind.prepareForSleep(true)
         try await eventually("fprintd to let the machine sleep") { rig.logind.delays == 0 }
-        // Sleep was told on another bus; it has been read by the time that this is answered.
+        // The signal came on another bus. The sensor has handled it before it answers this call.
         _ = try await sensor.health()
     }
 }

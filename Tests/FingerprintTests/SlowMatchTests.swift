@@ -6,12 +6,12 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// fprintd matches on the thread that answers calls: what that must not do to us.
+/// Tests that fprintd's slow matches do not block the sensor: fprintd matches on its main thread.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct SlowMatchTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("A match that keeps fprintd for long blocks nobody, and comes too late after Cancel")
+    @Test("A slow match blocks no call, and its result after Cancel is ignored")
     @BusActor func slow() async throws {
         try await ReaderBench.run { reader in
             let large = try Fingerprints.slow()
@@ -28,7 +28,7 @@ struct SlowMatchTests {
                 $0 == "verify-match"
             }
             #expect(reader.kinds(number) == ["ready"])
-            // The next one waits for the reader, and is not confused by what was before.
+            // The next Verify waits for the reader, and the late match does not affect it.
             let (_, next) = try await reader.bench.verify()
             try await reader.rig.touch(2)
             let second = try await reader.bench.events.first("a no-match") { $0.kind == "no-match" }
@@ -37,7 +37,7 @@ struct SlowMatchTests {
         }
     }
 
-    @Test("A reader that can't be stopped does not hold up Cancel")
+    @Test("A reader that cannot be stopped does not delay Cancel")
     @BusActor func uncancelable() async throws {
         try await ReaderBench.run([.device]) { reader in
             let id = try await reader.enrollByName("right")
@@ -48,7 +48,7 @@ struct SlowMatchTests {
             try await reader.sensor.cancel(operation: number)
             let (error, after) = try await reader.failure(of: call)
             #expect(error.name == .sensorCanceled)
-            // After 15 s it waits for no answer of fprintd any more.
+            // After 15 s the sensor would give up waiting for fprintd.
             #expect(after < .seconds(14), "it waited for the reader")
             #expect(reader.kinds(number) == ["ready"])
             #expect(try await reader.templates().map(\.id) == [id])
@@ -57,11 +57,13 @@ struct SlowMatchTests {
 }
 
 extension ReaderBench {
-    /// Cancels a Verify while fprintd matches, stops fprintd there, and asks what nobody may have
-    /// to wait for; the number of the operation.
+    /// Cancels a Verify while fprintd matches, and checks that `ask` does not block.
     ///
-    /// Stopped, it matches for as long as this machine takes for that. On a busy machine the match
-    /// can be over before it is stopped: then once more.
+    /// Stops fprintd during the match, so that the match lasts until the test continues it. On a
+    /// busy
+    /// machine the match can end before the stop: then the method tries again.
+    ///
+    /// Returns the number of the operation.
     func canceled(
         _ image: Fingerprints.Image,
         _ fprintd: ChildProcess,
@@ -74,7 +76,7 @@ extension ReaderBench {
             try await rig.waitForFingerNeeded()
             let before = try Self.work(of: fprintd)
             rig.readers[0].touch(image)
-            // The image is made out on another thread.
+            // Another thread processes the image first.
             try await eventually("fprintd to match, or to be done") {
                 try self.overheard.seen.contains("verify-match")
                     || Self.work(of: fprintd) > before + .milliseconds(100)
@@ -84,9 +86,9 @@ extension ReaderBench {
             try await sensor.cancel(operation: number)
             let error = try? await failure(of: call).error
             let isWell = try await ask()
-            // After 15 s the sensor gives up whatever it waits for of fprintd.
+            // After 15 s the sensor gives up waiting for fprintd.
             let hasWaited = clock.now - start > .seconds(14)
-            // What fprintd said before it was stopped comes before this answer.
+            // Signals sent by fprintd before the stop arrive before this reply.
             _ = try await rig.client.nameOwner("net.reactivated.Fprint")
             if let error, !hasWaited, !overheard.seen.contains("verify-match") {
                 #expect(error.name == .sensorCanceled)
@@ -98,18 +100,18 @@ extension ReaderBench {
         throw TestFailure("expected Cancel to come before the match once in eight times")
     }
 
-    /// How long the thread of a process has worked that it began with: fprintd's answers calls, and
+    /// Returns the CPU time of a process's first thread, which in fprintd answers calls and
     /// matches.
     private static func work(of process: ChildProcess) throws -> Duration {
         let stat = try TemporaryFolder.read("/proc/\(process.pid)/task/\(process.pid)/stat")
-        // Behind the name, which may have anything in it.
+        // Skip the name in parentheses, which may contain any character.
         let fields = String(decoding: stat, as: UTF8.self).split(separator: ")").last?
             .split(separator: " ")
         let ticks = fields.map { $0.dropFirst(11).prefix(2).compactMap { Int($0) }.reduce(0, +) }
         return .seconds(ticks ?? 0) / sysconf(Int32(_SC_CLK_TCK))
     }
 
-    /// Enrols a finger of the device driver, whose fingers are names.
+    /// Enrols a finger with the device driver, where names stand for fingers.
     func enrollByName(_ name: String, user: UInt32 = SensorBench.user) async throws -> String {
         try await enroll(user: user) { self.rig.readers[0].command("SCAN \(name)") }
     }

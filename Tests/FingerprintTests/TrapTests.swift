@@ -5,12 +5,12 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// What fprintd does that a sensor could take for something else.
+/// Tests behaviour of fprintd that a sensor could misinterpret.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct TrapTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("The no-match that fprintd sends when it is stopped is no failed attempt")
+    @Test("The no-match that fprintd sends when it is stopped is no miss")
     @BusActor func canceled() async throws {
         try await ReaderBench.run { reader in
             _ = try await reader.enroll()
@@ -18,13 +18,13 @@ struct TrapTests {
             try await reader.sensor.cancel(operation: number)
             let (error, _) = try await reader.failure(of: call)
             #expect(error.name == .sensorCanceled)
-            // fprintd did send it.
+            // fprintd has indeed sent it.
             _ = try await reader.overheard.first("verify-no-match") { $0 == "verify-no-match" }
             #expect(reader.kinds(number) == ["ready"])
         }
     }
 
-    @Test("A status that comes before the reply to VerifyStart counts")
+    @Test("A status that arrives before the reply to VerifyStart counts")
     @BusActor func early() async throws {
         try await ReaderBench.run([.device]) { reader in
             let id = try await reader.enrollByName("right")
@@ -36,21 +36,21 @@ struct TrapTests {
                 uid: SensorBench.user,
                 options: [:]
             )
-            // Claim asks for two actions; the next one is VerifyStart's.
+            // Claim checks two actions; the third check is VerifyStart's.
             for count in 1...2 {
                 try await eventually("Claim to ask polkit") { polkit.asked.seen.count == count }
                 polkit.decide()
                 polkit.think()
             }
             try await eventually("VerifyStart to ask polkit") { polkit.asked.seen.count == 3 }
-            // With this driver the finger is seen at once.
+            // This driver reports the finger at once.
             try expect(reader.rig.readers[0].command("SCAN right"), "the reader to be open")
             polkit.decide()
             #expect(try await call.reply() == id)
         }
     }
 
-    @Test("A forged match from another connection is no match")
+    @Test("A forged match from another connection is ignored")
     @BusActor func forged() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -64,7 +64,7 @@ struct TrapTests {
                 }
             }
             forger.flush()
-            // What was forged has come before this answer.
+            // The sensor has received the forged signals before it answers this call.
             _ = try await reader.sensor.health()
             try await reader.rig.waitForFingerNeeded()
             #expect(reader.kinds(number) == ["ready"])
@@ -75,7 +75,7 @@ struct TrapTests {
         }
     }
 
-    @Test("A reader that is pulled out ends the operation, and is away")
+    @Test("A reader that is unplugged ends the operation, and the sensor is absent")
     @BusActor func unplugged() async throws {
         try await ReaderBench.run { reader in
             _ = try await reader.enroll()
@@ -86,8 +86,9 @@ struct TrapTests {
             #expect(error.name == .sensorDisconnected)
             try await eventually("the sensor to be away") { try await !reader.sensor.present() }
             #expect(try await reader.sensor.unavailability() == "no-hardware")
-            // fprintd may still be asked what is left. Sometimes a virtual reader takes fprintd
-            // with it, and then that is what the sensor has to say.
+            // The sensor may still be listing readers. Sometimes a virtual reader crashes fprintd,
+            // and the
+            // sensor then reports fprintd's exit.
             var health = try await reader.sensor.health()
             try await eventually("a health that says so, not \(health)") {
                 health = try await reader.sensor.health()
@@ -99,7 +100,7 @@ struct TrapTests {
         }
     }
 
-    @Test("A reader that comes back is the same sensor again")
+    @Test("A reader that is plugged in again belongs to its previous sensor")
     @BusActor func replugged() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -108,7 +109,7 @@ struct TrapTests {
             reader.rig.readers[0].unplug()
             _ = try await reader.failure(of: call)
             try await eventually("the sensor to be away") { try await !reader.sensor.present() }
-            // A virtual reader can't be plugged in again; another fprintd finds it.
+            // A virtual reader cannot be plugged in again, so restart fprintd to find it.
             await reader.rig.fprintd?.end()
             try await reader.rig.startDaemon()
             try await eventually("the sensor to be back") { try await reader.sensor.present() }
@@ -118,7 +119,7 @@ struct TrapTests {
         }
     }
 
-    @Test("A protocol error of the driver is a lost reader")
+    @Test("A protocol error of the driver means a lost reader")
     @BusActor func protocolError() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -133,13 +134,13 @@ struct TrapTests {
         }
     }
 
-    @Test("A general error is tried again; one that stays is a fault, and no failed attempt")
+    @Test("A general error is retried, and a lasting error is a fault but no miss")
     @BusActor func generalError() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
             let (number, call) = try await reader.bench.verify()
             for _ in 0..<3 { try await Self.fail(reader) }
-            // A reader that sees a finger works: what was before it doesn't count any more.
+            // A scan that works resets the count of errors.
             try await reader.rig.touch(2)
             _ = try await reader.bench.event("no-match", of: number)
             try await Self.fail(reader)
@@ -155,7 +156,7 @@ struct TrapTests {
         }
     }
 
-    /// The reader fails, and fprintd says so.
+    /// Makes the reader fail, and waits for fprintd's status.
     @BusActor private static func fail(_ reader: ReaderBench) async throws {
         try await reader.rig.waitForFingerNeeded()
         reader.overheard.forget()
@@ -163,7 +164,7 @@ struct TrapTests {
         _ = try await reader.overheard.first("an error") { $0 == "verify-unknown-error" }
     }
 
-    @Test("What has to be repeated is a hint")
+    @Test("A scan to be repeated gives a hint")
     @BusActor func hints() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -183,7 +184,7 @@ struct TrapTests {
         }
     }
 
-    @Test("What went wrong is in the log, and in Health until something works")
+    @Test("An error is logged, and in Health until an operation succeeds")
     @BusActor func notes() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -208,7 +209,7 @@ struct TrapTests {
         }
     }
 
-    @Test("A Verify right after one that was canceled while its Claim ran gets the reader")
+    @Test("A Verify right after a cancelled Claim gets the reader")
     @BusActor func canceledInClaim() async throws {
         try await ReaderBench.run { reader in
             let id = try await reader.enroll()
@@ -221,7 +222,7 @@ struct TrapTests {
                 uid: SensorBench.user,
                 options: [:]
             )
-            // Both of Claim's actions: from here on the driver opens the reader.
+            // After Claim's two checks the driver opens the reader.
             try await eventually("Claim to ask polkit") { polkit.asked.seen.count >= 2 }
             try await reader.sensor.cancel(operation: number)
             let (error, _) = try await reader.failure(of: call)
@@ -236,7 +237,7 @@ struct TrapTests {
         }
     }
 
-    @Test("A claim that polkit grants after we gave up leaves the reader to others")
+    @Test("A claim granted after a cancellation does not keep the reader from others")
     @BusActor func ghostClaim() async throws {
         try await ReaderBench.run { reader in
             _ = try await reader.enroll()
@@ -252,7 +253,7 @@ struct TrapTests {
             try await eventually("Claim to ask polkit") { !polkit.asked.seen.isEmpty }
             try await reader.sensor.cancel(operation: number)
             let (error, _) = try await reader.failure(of: call)
-            // Cancel waits for nobody: fprintd still waits for polkit.
+            // Cancel does not wait for fprintd, which still waits for polkit.
             #expect(error.name == .sensorCanceled)
             polkit.decide()
             let other = try reader.rig.bus.connect()
