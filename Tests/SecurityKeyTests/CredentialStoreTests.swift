@@ -5,7 +5,7 @@ import Testing
 
 @testable import SecurityKey
 
-/// Where credentials are kept.
+/// Tests how credentials are stored.
 struct CredentialStoreTests {
     private func credential(_ number: UInt8, counter: UInt32 = 1) throws -> Credential {
         try #require(
@@ -19,7 +19,7 @@ struct CredentialStoreTests {
     }
 
     @Test(
-        "A credential is there for the next process, with the machine's name, for its owner alone"
+        "A credential and the relying party survive a restart, for the credential's user only"
     )
     func kept() async throws {
         let folder = try TemporaryFolder()
@@ -38,7 +38,7 @@ struct CredentialStoreTests {
         }
     }
 
-    @Test("A counter is on the disk when it is taken, and none is taken twice")
+    @Test("A new counter is on disk when it is accepted, and no counter is accepted twice")
     func counters() async throws {
         let folder = try TemporaryFolder()
         let store = try CredentialStore(folder: folder.path)
@@ -53,7 +53,7 @@ struct CredentialStoreTests {
         #expect(try await !again.take(try credential(3, counter: 10), of: id, user: 1))
     }
 
-    @Test("A key that doesn't count signs again and again, until it begins to")
+    @Test("A key without a counter signs repeatedly, until it starts to count")
     func noCounter() async throws {
         let folder = try TemporaryFolder()
         let store = try CredentialStore(folder: folder.path)
@@ -64,7 +64,7 @@ struct CredentialStoreTests {
         }
     }
 
-    @Test("A file that was cut or changed is told, left out, and goes with a removal")
+    @Test("A truncated or changed file is reported, left out, and can be removed")
     func damage() async throws {
         let folder = try TemporaryFolder()
         let store = try CredentialStore(folder: folder.path)
@@ -81,7 +81,7 @@ struct CredentialStoreTests {
         #expect(try await store.damaged().isEmpty)
     }
 
-    @Test("A credential that can't be read makes the list unknown, and not shorter")
+    @Test("An unreadable credential makes the list fail instead of shrinking")
     func unreadable() async throws {
         let folder = try TemporaryFolder()
         let store = try CredentialStore(folder: folder.path)
@@ -94,7 +94,7 @@ struct CredentialStoreTests {
         #expect(try await store.entries(of: 7).map(\.id) == [id])
     }
 
-    @Test("What another hand adds or removes is noticed once, what the store did is not")
+    @Test("Another program's changes are reported once, the store's own never")
     func changedBehind() async throws {
         let folder = try TemporaryFolder()
         let store = try CredentialStore(folder: folder.path)
@@ -110,7 +110,7 @@ struct CredentialStoreTests {
         #expect(try await store.changedUsers().isEmpty)
     }
 
-    @Test("Without the machine's name credentials are not made unusable in silence")
+    @Test("Without the relying party's name the store fails instead of losing its credentials")
     func lostName() async throws {
         let folder = try TemporaryFolder()
         let store = try CredentialStore(folder: folder.path)

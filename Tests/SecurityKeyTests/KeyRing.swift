@@ -3,12 +3,12 @@ import SensorContract
 import TestSupport
 import VirtualKey
 
-/// A folder with virtual keys, and a sensor that has it in place of devices.
+/// A folder of virtual keys, and a sensor that uses it instead of devices.
 @BusActor struct KeyRing {
     let folder: TemporaryFolder
-    /// The key that the suite touches.
+    /// The key that tests touch.
     let key: VirtualKey
-    /// What the key was asked, as it came.
+    /// The key's events, in order.
     let events = Witness<VirtualKey.Event>()
 
     init(_ manners: Manners = Manners()) throws {
@@ -41,26 +41,26 @@ import VirtualKey
         )
     }
 
-    /// Another key in the same folder.
+    /// Makes a second key in the folder.
     func another(_ name: String = "two", _ manners: Manners = Manners()) throws -> VirtualKey {
         try VirtualKey(in: folder.path, named: name, manners)
     }
 
-    /// Runs a check of this sensor alone.
+    /// Runs a check with this sensor.
     func check(
         _ body: @escaping @BusActor @Sendable (SensorBench) async throws -> Void
     ) async throws {
         try await run(SensorCheck("security key", body))
     }
 
-    /// Runs a check of a sensor for which calls go wrong.
+    /// Runs a check with a sensor whose system calls fail.
     func run(_ check: SensorCheck, with faults: Faults) async throws {
         var faulty = fixture
         faulty.program = faults.starting(program)
         try await check.run(faulty)
     }
 
-    /// Runs a check; the folder is there until it has ended.
+    /// Runs a check while the folder exists.
     func run(_ check: SensorCheck) async throws {
         try await check.run(fixture)
     }

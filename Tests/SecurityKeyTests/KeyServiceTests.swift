@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import VirtualKey
 
-/// From end to end: a touch of a security key goes in, an evaluation comes out of the service.
+/// Tests the whole path: from a touch of a security key to the daemon's answer.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: getuid() == 0))
 struct KeyServiceTests {
     init() { EventLoop.shared.startThread() }
@@ -16,7 +16,7 @@ struct KeyServiceTests {
 
     private static let reason = "open the vault"
 
-    @Test("L13: policies 3 and 4 take a security key that is enrolled, and no biometric one does")
+    @Test("L13: policies 3 and 4 accept an enrolled security key, biometric policies do not")
     @BusActor func policies() async throws {
         let ring = try KeyRing()
         let key = ring.key
@@ -43,7 +43,7 @@ struct KeyServiceTests {
                     reason: Self.reason,
                     options: [:]
                 )
-                // A device that only says it is the key.
+                // A forged answer from a device that pretends to be the key.
                 try await touch(key, .forged)
                 try await touch(key)
                 let result = try await call.reply()

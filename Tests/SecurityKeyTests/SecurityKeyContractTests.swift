@@ -2,7 +2,7 @@ import DBus
 import SensorContract
 import Testing
 
-/// The contract of all sensors, for security keys on a transport of the test's own.
+/// Runs the conformance suite of sensors on a virtual security key.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct SecurityKeyContractTests {
     init() { EventLoop.shared.startThread() }

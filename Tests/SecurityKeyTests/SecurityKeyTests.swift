@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 import VirtualKey
 
-/// What a security key may answer, and what the sensor makes of it.
+/// Tests how the sensor handles a security key's answers.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct SecurityKeyTests {
     init() { EventLoop.shared.startThread() }
 
-    /// Touches the key once it waits.
+    /// Touches the key as soon as it waits.
     @BusActor private func touch(
         _ key: VirtualKey,
         _ kind: Touch,
@@ -27,7 +27,7 @@ struct SecurityKeyTests {
     }
 
     @Test(
-        "An answer that proves nothing is a failed attempt, whatever is wrong with it",
+        "An answer that proves nothing is a miss",
         arguments: [
             Touch.forged, .replayed, .elsewhere, .counterBack, .untouched, .unverified, .strange,
             .unasked,
@@ -37,14 +37,14 @@ struct SecurityKeyTests {
         try await proof(kind, Self.verifying)
     }
 
-    @Test("A key that doesn't count proves itself by each challenge anew")
+    @Test("A key without a counter still has to sign each challenge")
     @BusActor func uncounted() async throws {
         var manners = Self.verifying
         manners.counts = false
         try await proof(.replayed, manners)
     }
 
-    /// After an answer that fails, the right one matches.
+    /// Expects a miss after a wrong answer, and a match after the right answer.
     @BusActor private func proof(_ kind: Touch, _ manners: Manners) async throws {
         let ring = try KeyRing(manners)
         let key = ring.key
@@ -60,7 +60,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("Nobody touches it: the key gives up and is asked again, and that is no attempt")
+    @Test("Without a touch the key times out and is asked again, which is no miss")
     @BusActor func noTouch() async throws {
         let ring = try KeyRing()
         let key = ring.key
@@ -75,7 +75,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("A key that is pulled out while it waits ends what runs; plugged in again it matches")
+    @Test("A key that is unplugged ends the operation, and matches when it is plugged in again")
     @BusActor func unplugged() async throws {
         let ring = try KeyRing()
         let key = ring.key
@@ -97,13 +97,13 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("Two keys of a user are asked at once: either matches as itself, and the other stops")
+    @Test("Two keys of a user wait together: either matches, and the other is stopped")
     @BusActor func twoKeys() async throws {
         let ring = try KeyRing()
         let first = ring.key
         try await ring.check { bench in
             let one = try await bench.enroll("one")
-            // The one that is enrolled would be a duplicate at once.
+            // Unplug the enrolled key, which would be reported as a duplicate at once.
             first.unplug()
             try await eventually("no key") { try await !bench.sensor.present() }
             let second = try ring.another()
@@ -132,7 +132,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("One of two keys is pulled out: the other is still asked")
+    @Test("If one of two keys is unplugged, the other still matches")
     @BusActor func oneOfTwo() async throws {
         let ring = try KeyRing()
         let first = ring.key
@@ -147,7 +147,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("A key that nobody enrolled is not asked for a touch; the right one may follow")
+    @Test("A key without a known credential needs no touch, and the right key may follow")
     @BusActor func stranger() async throws {
         let ring = try KeyRing()
         let key = ring.key
@@ -166,7 +166,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("A key that wants its PIN is refused at its enrolment, with what can be done")
+    @Test("A key that requires a PIN is refused at enrolment, with a remedy")
     @BusActor func pin() async throws {
         var manners = Manners()
         manners.wantsPIN = true
@@ -189,7 +189,7 @@ struct SecurityKeyTests {
             }
     }
 
-    @Test("A key that has no room is full")
+    @Test("A key without room is reported as full")
     @BusActor func full() async throws {
         let ring = try KeyRing()
         let key = ring.key
@@ -206,7 +206,7 @@ struct SecurityKeyTests {
     }
 
     @Test(
-        "A key that has locked itself is a fault, and no failed attempt",
+        "A key that has locked itself is a fault and no miss",
         arguments: [Touch.locked, .lockedPIN]
     )
     @BusActor func locked(_ kind: Touch) async throws {
@@ -214,7 +214,7 @@ struct SecurityKeyTests {
         let key = ring.key
         try await ring.check { bench in
             _ = try await bench.enroll()
-            // An attempt would be the last one, and its end another error.
+            // Allow no further attempts: a miss would end the operation with another error.
             bench.answer = { _ throws(DBusError) in 0 }
             let (_, call) = try await bench.verify()
             try await touch(key, kind)
@@ -230,7 +230,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("A key is enrolled once: again it is a duplicate")
+    @Test("A key can be enrolled only once")
     @BusActor func duplicate() async throws {
         let ring = try KeyRing()
         let key = ring.key
@@ -249,7 +249,7 @@ struct SecurityKeyTests {
     }
 
     @Test(
-        "An enrolment that the key can't prove keeps nothing",
+        "An enrolment with an invalid proof stores no credential",
         arguments: [Touch.forged, .elsewhere, .untouched]
     )
     @BusActor func unprovenEnrolment(_ kind: Touch) async throws {
@@ -274,7 +274,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("Cancel tells the key to stop, and it blinks no more")
+    @Test("Cancel makes the key stop waiting")
     @BusActor func cancel() async throws {
         let ring = try KeyRing()
         let key = ring.key
@@ -289,7 +289,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("A daemon that is gone unheard leaves no key blinking, though nobody calls any more")
+    @Test("The key stops waiting when the daemon is gone, even if the signal is lost")
     @BusActor func goneUnheard() async throws {
         let ring = try KeyRing()
         let key = ring.key
@@ -306,13 +306,13 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("What the disk doesn't take is not there: no new credential, and no new label")
+    @Test("A failed write adds no credential and changes no label")
     @BusActor func disk() async throws {
         let faults = try Faults()
         try await KeyRing().run(.disk(faults), with: faults)
     }
 
-    @Test("A person is reminded of the touch: at once, and every ten seconds that the key waits")
+    @Test("A hint asks for the touch at once and every ten seconds")
     @BusActor func reminders() async throws {
         let ring = try KeyRing()
         let key = ring.key
@@ -327,7 +327,7 @@ struct SecurityKeyTests {
                 }
             }
             try await eventually("a hint") { hints() == 1 }
-            // It says so ten times a second.
+            // A key sends ten keepalives a second.
             key.remind(100)
             try await eventually("a reminder") { hints() == 2 }
             try await bench.sensor.cancel(operation: number)
@@ -335,7 +335,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("A key that another program has is waited for, and that is told")
+    @Test("A busy key is waited for, with an event")
     @BusActor func busy() async throws {
         let ring = try KeyRing()
         let key = ring.key
@@ -351,7 +351,7 @@ struct SecurityKeyTests {
             _ = try await bench.event("busy", of: number)
             key.behave { $0.isBusy = false }
             _ = try await bench.event("ready", of: number)
-            // The same again, of a key that has been asked already.
+            // The key becomes busy again after its first request.
             bench.events.forget()
             key.behave { $0.isBusy = true }
             try await touch(key, .tooLate)
@@ -363,7 +363,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("A key that says nothing any more is given up, with what can be done")
+    @Test("A key that stops answering is a fault, with a remedy")
     @BusActor func mute() async throws {
         let ring = try KeyRing()
         let key = ring.key
@@ -387,7 +387,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("Which credential can't be used is told in a sentence that catalogues have")
+    @Test("An unreadable credential is named in a translatable sentence")
     @BusActor func unreadable() async throws {
         let ring = try KeyRing()
         try await ring.check { bench in
@@ -406,7 +406,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("A credential that another hand adds, damages or removes is noticed")
+    @Test("A credential that another program adds, damages or removes is noticed")
     @BusActor func changedBehind() async throws {
         let ring = try KeyRing()
         try await ring.check { bench in
@@ -431,7 +431,7 @@ struct SecurityKeyTests {
         }
     }
 
-    @Test("What programs play is said to prove nothing, and no more is claimed for it")
+    @Test("A simulated key is described as proving nothing, and only for convenience")
     @BusActor func properties() async throws {
         try await KeyRing()
             .check { bench in

@@ -1,60 +1,59 @@
 import Crypto
 
-/// How a security key is, that a program plays.
+/// The behaviour of a simulated security key.
 public struct Manners: Hashable, Sendable {
-    /// It recognises its user by a finger.
+    /// The key verifies its user by a finger.
     public var verifiesUser = false
-    /// It wants its PIN before it makes a credential.
+    /// The key requires its PIN to make a credential.
     public var wantsPIN = false
-    /// It says what it is, and then nothing any more.
+    /// The key describes itself, but ignores other requests.
     public var isMute = false
-    /// Another program is at it.
+    /// Another program uses the key.
     public var isBusy = false
-    /// It says how often it has signed; some say 0 each time.
+    /// The key counts its signatures; other keys always report 0.
     public var counts = true
 
-    /// A key that is touched, and no more.
+    /// Makes a key that is only touched.
     public init() {}
 }
 
-/// A touch of a security key, and what is wrong with its answer.
+/// A touch of a security key, and the fault in its answer.
 public enum Touch: Hashable, Sendable, CaseIterable {
-    /// The right person's.
+    /// The right user's touch.
     case right
-    /// Signed with another key: a device that has only heard the credential's name.
+    /// Signed with another private key: the device knows only the credential id.
     case forged
-    /// The answer to the last challenge, again.
+    /// A replay of the answer to the last challenge.
     case replayed
-    /// Signed for another machine.
+    /// Signed for another relying party.
     case elsewhere
-    /// Signed, with a counter that was there before: a copy.
+    /// Signed with an old counter, as by a clone.
     case counterBack
-    /// Signed, but says that nobody touched it.
+    /// Signed without the flag of a touch.
     case untouched
-    /// Signed, but says that it didn't recognise its user.
+    /// Signed without the flag of a verified user.
     case unverified
-    /// A finger that isn't its user's.
+    /// Another person's finger.
     case strange
-    /// Nobody touched it for so long that it gives up.
+    /// The key's own time limit passes without a touch.
     case tooLate
-    /// Refused: it has no room.
+    /// Refused, because the key has no room.
     case full
-    /// Refused: it has locked itself, as too many fingers weren't its user's.
+    /// Refused, because the key is locked after too many wrong fingers.
     case locked
-    /// Refused: it has locked itself, as its PIN was wrong too often.
+    /// Refused, because the key is locked after too many wrong PINs.
     case lockedPIN
-    /// Signed, under a name that nobody asked for.
+    /// Signed with a credential id that was not requested.
     case unasked
 }
 
-/// A security key without hardware: CTAP2 with ES256, whole messages in and out.
+/// A security key without hardware: CTAP2 with ES256, on whole messages.
 struct Authenticator {
     struct Held {
         let key: P256.Signing.PrivateKey
         let party: [UInt8]
     }
 
-    /// A request that waits for a touch.
     private enum Waiting {
         case make(CBOR)
         case sign(CBOR, [UInt8]?)
@@ -67,10 +66,10 @@ struct Authenticator {
     private var last: [UInt8]?
     private var random = SystemRandomNumberGenerator()
 
-    /// Whether it waits for a touch.
+    /// True while a request waits for a touch.
     var waits: Bool { waiting != nil }
 
-    /// The answer to a message; nil: it comes after a touch.
+    /// Returns the answer to a message, or nil if it needs a touch.
     mutating func answer(_ message: [UInt8]) -> [UInt8]? {
         guard let command = message.first else { return [0x03] }
         if command == 0x04 { return information }
@@ -82,13 +81,13 @@ struct Authenticator {
         }
     }
 
-    /// What was asked is no longer wanted; the answer to it, if it waited.
+    /// Cancels the waiting request and returns its answer, or nil without a request.
     mutating func cancel() -> [UInt8]? {
         defer { waiting = nil }
         return waiting.map { _ in [0x2d] }
     }
 
-    /// The answer to what waits for a touch; nil: nothing does.
+    /// Returns the answer to the waiting request, or nil without a request.
     mutating func touch(_ touch: Touch) -> [UInt8]? {
         defer { waiting = nil }
         switch (waiting, touch) {
@@ -182,7 +181,7 @@ struct Authenticator {
         guard request[5]?["up"]?.asFlag != false else {
             return handle.map { signed(request, $0, .untouched) } ?? [0x2e]
         }
-        // Nobody learns without a touch that it knows none.
+        // As real keys do, require a touch even without a matching credential.
         waiting = .sign(request, handle)
         return nil
     }

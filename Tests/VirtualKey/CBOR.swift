@@ -1,10 +1,10 @@
-/// What CTAP2 says things in: the part of CBOR that it uses.
+/// The part of CBOR that CTAP2 uses.
 indirect enum CBOR: Hashable {
     case number(Int)
     case bytes([UInt8])
     case text(String)
     case list([CBOR])
-    /// In the order in which it is written.
+    /// Pairs in the order of their encoding.
     case map([Pair])
     case flag(Bool)
 
@@ -54,7 +54,7 @@ indirect enum CBOR: Hashable {
 
     // MARK: Reading
 
-    /// Nil: this is none, or has more than CTAP2 needs.
+    /// Returns nil if the content is malformed, or uses CBOR features that CTAP2 does not need.
     init?(_ content: [UInt8]) {
         var rest = content[...]
         guard let value = Self.read(&rest), rest.isEmpty else { return nil }

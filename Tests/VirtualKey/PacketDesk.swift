@@ -1,4 +1,4 @@
-/// The packets of CTAPHID around a security key without hardware.
+/// The packet layer of CTAPHID for a security key without hardware.
 public struct PacketDesk {
     static let size = 64
 
@@ -11,44 +11,40 @@ public struct PacketDesk {
     private var key = Authenticator()
     private var messages: [[UInt8]: Message] = [:]
     private var channels: UInt32 = 1
-    /// The channel whose request waits for a touch.
     private var channel: [UInt8]?
-    /// How often it was told to stop what it waited for.
+    /// Count of cancelled requests.
     public private(set) var cancels = 0
-    /// How many requests have waited for a touch.
+    /// Count of requests that waited for a touch.
     public private(set) var requests = 0
-    /// How many requests it has left without an answer.
+    /// Count of requests without an answer.
     public private(set) var ignored = 0
 
-    /// A key as they are mostly.
     public init(_ manners: Manners = Manners()) { key.manners = manners }
 
-    /// How it is.
     public var manners: Manners {
         get { key.manners }
         set { key.manners = newValue }
     }
 
-    /// Whether it waits for a touch.
     public var waits: Bool { key.waits }
 
-    /// What it says again and again while it waits; nil: it doesn't.
+    /// The packet that the key repeats while it waits; nil if it does not wait.
     public var keepalive: [UInt8]? { waits ? channel.map { packet($0, 0x3b, [2]) } : nil }
 
-    /// It was touched: the packets of its answer; none when it didn't wait.
+    /// Touches the key and returns the packets of its answer; empty if it did not wait.
     public mutating func touch(_ touch: Touch = .right) -> [[UInt8]] {
         guard let channel, let answer = key.touch(touch) else { return [] }
         self.channel = nil
         return packets(channel, 0x10, answer)
     }
 
-    /// Whoever asked is gone.
+    /// Ends the waiting request because the host has disconnected.
     public mutating func close() {
         _ = key.cancel()
         (channel, messages) = (nil, [:])
     }
 
-    /// A packet came: those of its answer.
+    /// Handles a packet and returns the packets of the answer.
     public mutating func receive(_ packet: [UInt8]) -> [[UInt8]] {
         guard packet.count == Self.size else { return [] }
         let id = Array(packet[..<4])

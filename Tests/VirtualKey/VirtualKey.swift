@@ -2,8 +2,9 @@ import Glibc
 import Linux
 import Synchronization
 
-/// A security key that is plugged in to a folder: a socket in it, which the sensor has in place of
-/// a device.
+/// A security key that is plugged in to a folder.
+///
+/// A socket in the folder replaces the device for the sensor.
 public final class VirtualKey: Sendable {
     private struct State {
         var desk: PacketDesk
@@ -11,11 +12,11 @@ public final class VirtualKey: Sendable {
         var connection: OwnedDescriptor?
     }
 
-    /// What became of a key; from its own thread.
+    /// An event of a key, reported on the key's own thread.
     public enum Event: Hashable, Sendable {
-        /// It waits for a touch.
+        /// The key waits for a touch.
         case waits
-        /// It was told to stop.
+        /// The host cancelled the request.
         case canceled
     }
 
@@ -25,10 +26,9 @@ public final class VirtualKey: Sendable {
     private let wake: EventDescriptor
     private let told: @Sendable (Event) -> Void
 
-    /// How often a key that waits says so; milliseconds.
+    /// Milliseconds between two keepalives of a waiting key.
     private static let interval: Int32 = 20
 
-    /// Plugs a key in.
     public init(
         in folder: String,
         named name: String = "one",
@@ -48,21 +48,20 @@ public final class VirtualKey: Sendable {
         thread.close()
     }
 
-    /// How it is from now on.
+    /// Changes the key's behaviour.
     public func behave(_ change: (inout Manners) -> Void) {
         state.withLock { change(&$0.desk.manners) }
     }
 
-    /// Whether it waits for a touch.
     public var waits: Bool { state.withLock { $0.desk.waits } }
-    /// How many requests have waited for a touch.
+    /// Count of requests that waited for a touch.
     public var requests: Int { state.withLock { $0.desk.requests } }
-    /// How many requests it has left without an answer.
+    /// Count of requests without an answer.
     public var ignored: Int { state.withLock { $0.desk.ignored } }
-    /// How often it was told to stop.
+    /// Count of cancelled requests.
     public var cancels: Int { state.withLock { $0.desk.cancels } }
 
-    /// Touches it; false: it didn't wait for that.
+    /// Touches the key; returns false if it did not wait for a touch.
     @discardableResult public func touch(_ touch: Touch = .right) -> Bool {
         state.withLock { state in
             let packets = state.desk.touch(touch)
@@ -71,7 +70,7 @@ public final class VirtualKey: Sendable {
         }
     }
 
-    /// Says that it waits so often at once: as often as in a tenth of so many seconds.
+    /// Sends this many keepalives at once: as many as a real key sends in `count / 10` seconds.
     public func remind(_ count: Int) {
         state.withLock { state in
             guard let packet = state.desk.keepalive else { return }
@@ -79,7 +78,6 @@ public final class VirtualKey: Sendable {
         }
     }
 
-    /// Pulls it out.
     public func unplug() {
         unlink(path)
         state.withLock { state in
@@ -92,7 +90,7 @@ public final class VirtualKey: Sendable {
         wake.signal()
     }
 
-    /// Plugs it in again, with all that it knows.
+    /// Plugs the key in again with its credentials.
     public func plug() throws {
         let listening = try Self.listen(at: path)
         state.withLock { $0.listening = listening }
@@ -103,7 +101,7 @@ public final class VirtualKey: Sendable {
 
     // MARK: Its thread
 
-    /// Takes what comes within a moment; false: it was pulled out.
+    /// Handles a pending event; returns false after the key was unplugged.
     private func serve(_ listening: OwnedDescriptor) -> Bool {
         let (current, connection) = state.withLock { ($0.listening, $0.connection) }
         guard current == listening else { return false }
@@ -149,7 +147,7 @@ public final class VirtualKey: Sendable {
     private static func send(_ packets: [[UInt8]], _ connection: OwnedDescriptor?) {
         guard let connection else { return }
         for packet in packets {
-            // Whoever doesn't read has gone.
+            // Ignore errors: the host may have disconnected.
             _ = Glibc.send(connection.rawValue, packet, packet.count, Int32(MSG_NOSIGNAL))
         }
     }

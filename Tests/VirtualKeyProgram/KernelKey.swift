@@ -1,14 +1,14 @@
 import Glibc
 import VirtualKey
 
-/// A security key as a device of the kernel, by uhid.
+/// A security key as a kernel device, through uhid.
 struct KernelKey {
     private let device: Int32
     private var desk = PacketDesk()
 
     init(device: Int32) { self.device = device }
 
-    /// Of `linux/uhid.h`.
+    /// Event types of `linux/uhid.h`.
     private enum Kind: UInt32 {
         case output = 6
         case create = 11
@@ -18,7 +18,7 @@ struct KernelKey {
     private static let longestData = 4096
     private static let usb: UInt16 = 3
 
-    /// What FIDO's security keys say of themselves: usage page 0xf1d0, 64 bytes in and out.
+    /// The report descriptor of FIDO security keys: usage page 0xf1d0, 64 bytes in and out.
     private static let description: [UInt8] = [
         0x06, 0xd0, 0xf1, 0x09, 0x01, 0xa1, 0x01,
         0x09, 0x20, 0x15, 0x00, 0x26, 0xff, 0x00, 0x75, 0x08, 0x95, 0x40, 0x81, 0x02,
@@ -26,7 +26,7 @@ struct KernelKey {
         0xc0,
     ]
 
-    /// Has the kernel make the device.
+    /// Creates the kernel device.
     func plug() -> Bool {
         var event = Self.number(Kind.create.rawValue)
         event += Self.text("Virtual security key", 128) + Self.text("virtual", 64)
@@ -39,7 +39,7 @@ struct KernelKey {
         return write(device, event, event.count) == event.count
     }
 
-    /// Takes what the kernel says; false: it says nothing any more.
+    /// Handles an event of the kernel; returns false at the end of events.
     mutating func receive() -> Bool {
         var event = [UInt8](repeating: 0, count: 4 + Self.longestData + 512)
         let count = read(device, &event, event.count)
@@ -48,7 +48,7 @@ struct KernelKey {
         guard kind == Kind.output.rawValue else { return true }
         let place = 4 + Self.longestData
         let size = Int(event[place]) | Int(event[place + 1]) << 8
-        // The first byte is the number of the report where the kernel passes it on.
+        // Skip the report number, which the kernel may pass on as the first byte.
         let packet = Array(event[4...].prefix(size).suffix(64))
         let (requests, cancels) = (desk.requests, desk.cancels)
         send(desk.receive(packet))
@@ -57,10 +57,10 @@ struct KernelKey {
         return true
     }
 
-    /// It goes on waiting.
+    /// Sends a keepalive if the key waits.
     func remind() { send(desk.keepalive.map { [$0] } ?? []) }
 
-    /// Whether it waited for a touch.
+    /// Touches the key; returns false if it did not wait for a touch.
     mutating func touch(_ touch: Touch) -> Bool {
         let packets = desk.touch(touch)
         send(packets)

@@ -1,16 +1,16 @@
 import Glibc
 import VirtualKey
 
-// virtual-key PIPE: plugs a security key in to the kernel (/dev/uhid) until it is ended. A line
-// that is written to PIPE is a touch, by its name in Touch. Says on standard output when it waits
-// for one.
+// virtual-key PIPE: plugs a security key in to the kernel (/dev/uhid) until the program ends. Each
+// line written to PIPE is a touch, named as in `Touch`. The program reports on standard output when
+// it waits for a touch.
 
 guard CommandLine.arguments.count == 2 else {
     print("usage: virtual-key PIPE")
     exit(64)
 }
 let device = open("/dev/uhid", O_RDWR | O_CLOEXEC)
-// Open for writing as well: it never ends.
+// Open the pipe for writing too, so that it has no end of file.
 let lines = open(CommandLine.arguments[1], O_RDWR | O_CLOEXEC)
 guard device >= 0, lines >= 0 else {
     perror("virtual-key")
@@ -32,7 +32,7 @@ while true {
     if waiting[0].revents != 0, !key.receive() { exit(EXIT_FAILURE) }
     if waiting[1].revents != 0 {
         var chunk = [UInt8](repeating: 0, count: 256)
-        // First, as what is read of `chunk` in the same expression is from before.
+        // Read in a separate statement: `chunk` in the same expression would have its old content.
         let count = read(lines, &chunk, chunk.count)
         typed += chunk.prefix(max(0, count))
         while let end = typed.firstIndex(of: 10) {
