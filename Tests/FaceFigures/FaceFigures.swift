@@ -3,10 +3,11 @@ import FaceSensor
 import Glibc
 import Linux
 
-/// What the engine sees in pictures, for `scripts/face-figures`.
+/// Prints the engine's findings about pictures, for `scripts/face-figures`.
 ///
-/// `FaceFigures MODELS` reads names of JPEG files, one a line, and answers each with a line: how
-/// many faces there are, how wide, how far turned, how open the eyes are, and the face's numbers.
+/// `FaceFigures MODELS` reads a file name of a JPEG picture from each line. The line that answers
+/// it
+/// has the number of faces, the width, yaw and eyes of the largest, and the face's numbers.
 @main
 enum FaceFigures {
     static func main() throws {

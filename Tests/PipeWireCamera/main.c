@@ -1,15 +1,16 @@
-// A camera of PipeWire for tests: a node that gives the pictures of a clip, or counted ones, and lies
-// about them where a test wants it to.
+// A PipeWire camera for tests: a node with the pictures of a clip, or with counted pictures. On command, it
+// gives wrong values about them.
 //
 //   pipewire-camera SOCKET NAME FORMAT WIDTHxHEIGHT[,WIDTHxHEIGHT] CLIP|- [KEY=VALUE...]
 //
-// FORMAT is mjpg, yuyv, nv12, i420, rgb, bgrx or grey; `own:FORMAT` has it make the memory itself,
-// `dma:FORMAT` make it as a dma-buf (of /dev/udmabuf), and `fake:FORMAT` call a dma-buf what is none.
-// Of two sizes it would rather give the first.
-// Without a clip each picture's bytes are its number. Lines on the standard input: `offset N`, `size N`,
-// `stride N` and `corrupt` are lies that stay until `sane`; `cut` cuts its own memory; `hold` gives no
-// picture until `go`; `modifier N` is the layout of a graphics card, from the next format on;
-// `format FORMAT`. It says `ready` when it can be found.
+// FORMAT is mjpg, yuyv, nv12, i420, rgb, bgrx or grey. With `own:FORMAT` the camera allocates the memory itself,
+// with `dma:FORMAT` as a dma-buf of /dev/udmabuf. With `fake:FORMAT` ordinary memory is labelled as a dma-buf.
+// The first of two sizes is preferred. Without a clip, each byte of a picture is the picture's number.
+//
+// Commands are lines on standard input. `offset N`, `size N`, `stride N` and `corrupt` set wrong values, which
+// stay until `sane`. `cut` truncates the camera's own memory, and `hold` stops pictures until `go`. `modifier N`
+// sets a graphics card's layout for later formats, and `format FORMAT` changes the format. The camera prints
+// `ready` when other programs can find it.
 
 #include <stdio.h>
 
@@ -37,7 +38,7 @@ int main(void) {
 struct picture {
     uint8_t *bytes;
     size_t count;
-    // As it was drawn for a format, so that a busy machine does it once.
+    // The decoded picture is cached for a format, because a busy machine decodes slowly.
     const char *format;
     uint8_t *drawn;
     size_t size;
@@ -48,14 +49,14 @@ static struct {
     struct pw_stream *stream;
     struct spa_source *timer;
     const char *format;
-    // What it makes the memory as, if it does.
+    // The type of memory that the camera allocates, or 0.
     uint32_t owns;
-    // Whether what it makes is a dma-buf.
+    // Whether that memory really is a dma-buf.
     int is_true;
     int width, height, second_width, second_height, holds, is_announced;
     struct picture *clip;
     size_t pictures, next;
-    // The lies; -1: none.
+    // Wrong values; -1 means the right value.
     int64_t offset, size, stride, modifier;
     int corrupts;
     int files[64];
@@ -91,7 +92,7 @@ static void read_clip(const char *path) {
     if (!file) give_up("no clip");
     const size_t count = fread(content, 1, sizeof content, file);
     fclose(file);
-    // One JPEG picture after another; none of a test's clips has one inside another.
+    // The file is a sequence of JPEG pictures. The clips of tests have no embedded thumbnails.
     for (size_t start = 0; start + 4 < count;) {
         size_t end = start + 2;
         while (end + 3 < count && memcmp(content + end, "\xFF\xD9\xFF\xD8", 4)) ++end;
@@ -104,7 +105,7 @@ static void read_clip(const char *path) {
     }
 }
 
-// Three bytes a pixel, as the decoder gives them.
+// Returns three bytes per pixel.
 static uint8_t *decoded(const struct picture *picture, J_COLOR_SPACE space) {
     struct jpeg_decompress_struct info;
     struct jpeg_error_mgr errors;
@@ -257,7 +258,7 @@ static void on_format(void *data, uint32_t id, const struct spa_pod *param) {
     pw_stream_update_params(own.stream, &wish, 1);
 }
 
-// Of whole pages, which nobody can take away again.
+// Seals the memory against truncation and rounds its size up to pages, as udmabuf requires.
 static int dma_buf(size_t size) {
     const uint64_t pages = (size + 4095) / 4096 * 4096;
     const int memory = memfd_create("camera", MFD_CLOEXEC | MFD_ALLOW_SEALING);
