@@ -4,10 +4,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What README promises first, where there is a display.
+/// Tests the first promise of README on a display.
 @Suite("Demo with a window", .timeLimit(.minutes(10)))
 struct DemoWindowTests {
-    @Test("On a display the demo of README shows the prompt in a window")
+    @Test("On a display, the demo of README shows the prompt in a window")
     func demo() async throws {
         try await PrivateBus.run { bus in
             let screen = try await Screen(on: bus)

@@ -5,11 +5,12 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What a prompt owes to the rest of a desktop: other prompts, keys that were meant for others,
-/// other windows, other screens, and people who need large letters.
+/// Tests how a prompt treats the rest of the desktop.
+///
+/// Covers other prompts, keys meant for other windows, monitors and large text.
 @Suite("The prompt among others", .serialized, .timeLimit(.minutes(10)))
 struct DesktopTests {
-    @Test("L9: prompts come one after another, in their order")
+    @Test("L9: prompts appear one after another, in order")
     func queue() async throws {
         try await Stage.run { stage in
             let first = stage.evaluate(1, "open the first")
@@ -29,22 +30,23 @@ struct DesktopTests {
     }
 
     @Test(
-        "Keys that were meant for another window do nothing to a prompt that has just appeared",
+        "A prompt that has just appeared ignores keys meant for another window",
         .enabled(if: !isSanitized, "with a sanitizer a window takes longer than keys are ignored")
     )
     func settling() async throws {
         try await Stage.run { stage in
-            // On a loaded machine one prompt or another is stopped too late.
+            // On a loaded machine the test stops some prompts too late, so try several times.
             try await eventually("a prompt to outlive an early key", within: .seconds(300)) {
                 try await Self.outlivesEarlyKey(stage)
             }
         }
     }
 
-    /// Whether a new prompt is still there after a key that it had in its first moment.
+    /// Returns whether a new prompt survives a key pressed in its first moment.
     ///
-    /// It is stopped as it comes: what it hasn't read stays a key of that moment, however long the
-    /// machine takes to press one.
+    /// The agent is stopped as soon as its window appears. Keys pressed meanwhile then count as
+    /// pressed
+    /// in that moment, even on a slow machine.
     @BusActor private static func outlivesEarlyKey(_ stage: Stage) async throws -> Bool {
         let screen = stage.screen
         let before = screen.windowsSoFar
@@ -69,7 +71,7 @@ struct DesktopTests {
             if try await stage.isTyping() { return true }
             return !ended.seen.isEmpty
         }
-        // Whoever stopped the agent for too long has no prompt either.
+        // If the agent was stopped for too long, its prompt has ended as well.
         _ = try await stage.daemon.manager.canEvaluate(policy: 1)
         let isThere = ended.seen.isEmpty
         if isThere {
@@ -80,14 +82,14 @@ struct DesktopTests {
         return isThere
     }
 
-    @Test("Under policy 1 no key but Escape presses anything, until Tab has chosen a button")
+    @Test("Under policy 1 only Escape acts, until Tab has chosen a button")
     func typing() async throws {
         try await Stage.run { stage in
             let evaluation = stage.evaluate(1, "open it")
             try await stage.waitUntilSettled()
             try await stage.screen.type("a word ")
             try await stage.screen.press("Return")
-            // Whatever those keys did is done when this is seen.
+            // The hint is shown only after those keys were handled.
             try await stage.daemon.sensor.queue(outcomes: ["hint:lift-and-retry"])
             _ = try await stage.reader.wait(for: "status", "Lift your finger and try again.")
             try await stage.daemon.sensor.queue(outcomes: ["match"])
@@ -97,7 +99,7 @@ struct DesktopTests {
             let second = stage.evaluate(1, "open it")
             try await stage.waitUntilSettled()
             try await eventually("a button with the focus", within: .seconds(60)) {
-                // It has nowhere else to go.
+                // Cancel is the only button.
                 try await stage.screen.press("Tab")
                 return try await stage.reader.find("button", "Cancel")?.has(.focused) == true
             }
@@ -106,7 +108,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("On X11 the prompt belongs to the app's window, and tells which click it comes from")
+    @Test("On X11 the app's window is the prompt's parent, and the prompt has the app's token")
     func parent() async throws {
         try await Stage.run { stage in
             let screen = stage.screen
@@ -131,7 +133,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("R26: on X11 no window of an app that is raised covers the prompt")
+    @Test("R26: on X11 a raised window of an app does not cover the prompt")
     func above() async throws {
         try await Stage.run { stage in
             let screen = stage.screen
@@ -140,7 +142,7 @@ struct DesktopTests {
             let prompt = try #require(try await screen.window("class", "localauth-agent"))
             let covering = try await screen.startApp()
             try await screen.run("/usr/bin/xdotool", "windowraise", covering)
-            // The topmost is the last.
+            // The topmost window is the last in the list.
             let order = "_NET_CLIENT_LIST_STACKING"
             func hexadecimal(_ window: String) -> String {
                 "0x" + String(UInt32(window) ?? 0, radix: 16)
@@ -158,7 +160,7 @@ struct DesktopTests {
         }
     }
 
-    @Test("With two monitors the prompt is on one of them as a whole")
+    @Test("With two monitors the prompt is entirely on one of them")
     func monitors() async throws {
         try await Stage.run { stage in
             let screen = stage.screen
@@ -173,7 +175,7 @@ struct DesktopTests {
             let place = try await screen.run("/usr/bin/xwininfo", "-id", prompt)
             let left = Self.number("Absolute upper-left X:", place)
             let right = left + Self.number("Width:", place) - 1
-            // In the middle of the whole screen it would be on both.
+            // A window centred on the whole screen would span both monitors.
             #expect(left >= 0 && left / 500 == right / 500, "\(place)")
             try await stage.reader.press("Cancel")
             _ = try? await evaluation.value
@@ -185,7 +187,7 @@ struct DesktopTests {
         return line.flatMap { $0.split(separator: " ").last.flatMap { Int($0) } } ?? -1
     }
 
-    @Test("With letters twice as large nothing is cut off, and the buttons stay on the screen")
+    @Test("With text twice as large, no text is cut off and the buttons stay on the screen")
     func largeText() async throws {
         let usual = try await Self.sizes(textScale: 1)
         let large = try await Self.sizes(textScale: 2)
@@ -195,12 +197,12 @@ struct DesktopTests {
         #expect(try height >= #require(usual[line]).height * 19 / 10)
         for (name, size) in usual {
             let new = try #require(large[name])
-            // Where it is broken anew it is higher still; a button has room for more than a line.
+            // A text with new line breaks is even higher. A button has room for more than a line.
             #expect(new.height >= min(size.height * 19 / 10, height), "\(name): \(size), \(new)")
         }
     }
 
-    /// How large the texts of a prompt are.
+    /// Returns the sizes of a prompt's labels.
     @BusActor private static func sizes(
         textScale: Int
     ) async throws -> [String: (width: Int32, height: Int32)] {

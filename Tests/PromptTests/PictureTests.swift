@@ -3,10 +3,10 @@ import DBus
 import TestSupport
 import Testing
 
-/// The windows look as the pictures in docs/prompt do.
+/// Compares windows with the pictures in docs/prompt.
 @Suite("Pictures of the windows", .serialized, .timeLimit(.minutes(10)))
 struct PictureTests {
-    /// What a prompt is begun with, and what happens then.
+    /// The details of a prompt, and the events that follow.
     struct State: Sendable, CustomTestStringConvertible {
         let name: String
         var details: [String: Variant] = [:]
@@ -14,11 +14,11 @@ struct PictureTests {
         var variables: [String: String] = [:]
         var language: String?
         var textScale = 1
-        /// Whether a program outside sandboxes asks, a real one.
+        /// True if the caller is a real program outside sandboxes.
         var isOfProgram = false
-        /// Whether the details of the caller are open; their numbers are others each time.
+        /// True if the caller's details are open; they contain numbers that vary.
         var isOpen = false
-        /// Without animations, for whoever wants none; with them it comes to the same.
+        /// False to test with animations, which must lead to an equal picture.
         var isStill = true
 
         var testDescription: String { isStill ? name : name + ", animated" }
@@ -95,7 +95,7 @@ struct PictureTests {
     ]
 
     @Test(
-        "A prompt looks as its picture does",
+        "A prompt matches its picture",
         .enabled("drawn with other versions of GTK or of the fonts") {
             try await Pictures.areComparable()
         },
@@ -157,7 +157,7 @@ struct PictureTests {
     }
 
     @Test(
-        "The settings look as their picture does",
+        "The settings match their picture",
         .enabled("drawn with other versions of GTK or of the fonts") {
             try await Pictures.areComparable()
         }
@@ -167,7 +167,7 @@ struct PictureTests {
             try Pictures.still(stage.screen.bus)
             let (_, reader) = try await stage.screen.startSettings(["GDK_SCALE": "2"])
             _ = try await reader.wait(for: "button", "Remove “right index”")
-            // The problems below depend on this machine.
+            // Crop the problems below, which depend on this machine.
             try await Pictures.compare("settings", on: stage.screen, height: 624)
         }
     }

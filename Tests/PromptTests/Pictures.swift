@@ -3,24 +3,24 @@ import DBus
 import Foundation
 import TestSupport
 
-/// The pictures in docs/prompt, and what they were drawn with.
+/// The pictures in docs/prompt, and the packages used to draw them.
 enum Pictures {
     private static let root = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
     static let folder = root + "/docs/prompt"
-    /// One of a thousand points may differ, each by a little more than that.
+    /// The fraction of pixels that may differ by more than the fuzz.
     private static let tolerance = 0.001
 
-    /// Whoever changes a window draws them again: `LA_PICTURES=1`.
+    /// `LA_PICTURES=1` draws the pictures anew after a change of a window.
     static let isDrawing = ProcessInfo.processInfo.environment["LA_PICTURES"] == "1"
 
-    /// Letters and icons of another version look different.
+    /// Packages whose versions affect text and icons.
     private static let packages = [
         "libgtk-4-1", "libadwaita-1-0", "libcairo2", "libpango-1.0-0", "libfreetype6",
         "fontconfig-config", "fonts-cantarell", "fonts-wqy-microhei", "adwaita-icon-theme",
     ]
 
-    /// Whether the pictures were drawn with what is installed here; where not, that is said once.
+    /// Returns whether these package versions drew the pictures; otherwise prints a note once.
     static func areComparable() async throws -> Bool { try await comparison.value }
 
     private static let comparison = Task {
@@ -37,7 +37,7 @@ enum Pictures {
         return kept == installed
     }
 
-    /// Waits until a window looks as its picture.
+    /// Waits until a window matches its picture.
     @BusActor
     static func compare(_ name: String, on screen: Screen, height: Int? = nil) async throws {
         let kept = "\(folder)/\(name).png"
@@ -45,7 +45,8 @@ enum Pictures {
         if isDrawing {
             var last: Data?
             var since = ContinuousClock.now
-            // Buttons are grey at first, and letters come later than the window.
+            // Wait for a stable picture: buttons are grey at first, and text appears after the
+            // window.
             try await eventually("a picture that stays", within: .seconds(60)) {
                 try await take(taken, on: screen, height)
                 let new = try? Data(contentsOf: URL(filePath: taken))
@@ -90,7 +91,7 @@ enum Pictures {
         guard let window = found.split(separator: "\n").first.map(String.init) else { return }
         let part = height.map { ["-crop", "x\($0)+0+0", "+repage"] } ?? []
         _ = try await ChildProcess(
-            // Without the time at which it was taken.
+            // Leave out the time at which the picture was taken.
             ["/usr/bin/import", "-window", window] + part + ["-strip", "+set", "date:create"]
                 + ["+set", "date:modify", path],
             environment: screen.environment
@@ -98,7 +99,7 @@ enum Pictures {
         .ended(within: .seconds(60))
     }
 
-    /// Has windows of programs on a bus stand still: no blinking cursor, nothing that moves.
+    /// Turns off animations and the blinking cursor for programs on a bus.
     @BusActor static func still(_ bus: PrivateBus) throws {
         let folder = bus.folder + "/.config/gtk-4.0"
         try FileManager.default.createDirectory(
@@ -109,7 +110,7 @@ enum Pictures {
         try settings.write(toFile: folder + "/settings.ini", atomically: true, encoding: .utf8)
     }
 
-    /// What has a program speak a language: the catalogue of this project.
+    /// Returns the environment for a language, with this project's catalogue.
     @BusActor
     static func language(_ language: String, _ bus: PrivateBus) async throws -> [String: String] {
         let folder = "\(bus.folder)/locale/\(language)/LC_MESSAGES"
@@ -125,7 +126,7 @@ enum Pictures {
         return ["LANGUAGE": language, "TEXTDOMAINDIR": bus.folder + "/locale"]
     }
 
-    /// What has a program write from right to left.
+    /// Returns the environment for writing from right to left.
     @BusActor static func rightToLeft(_ bus: PrivateBus) async throws -> [String: String] {
         let made = try await ChildProcess([
             "/usr/bin/localedef", "-i", "he_IL", "-f", "UTF-8", bus.folder + "/he_IL.UTF-8",

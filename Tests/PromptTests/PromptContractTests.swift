@@ -4,25 +4,27 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// What `localauth-sensor-check --agent` asks of any prompt, asked of the window: a person with a
-/// keyboard and a screen reader acts.
+/// Runs the checks of `localauth-sensor-check --agent` on the window.
+///
+/// A simulated user acts with a keyboard and a screen reader.
 @Suite("The window and the contract", .serialized, .timeLimit(.minutes(60)))
 struct WindowContractTests {
-    /// Checks of a terminal.
+    /// Checks that apply only to a terminal.
     private static let others = [
         "What was typed before a prompt is no part of a password",
         "A terminal is given back as it was",
         "Control characters in a text move no cursor and ring no bell",
     ]
 
-    @Test("localauth-agent keeps the contract of prompts, each line that a window can be put to")
+    @Test("localauth-agent passes every check of prompts that applies to a window")
     func contract() async throws {
         try await PrivateBus.run { bus in
             let screen = try await Screen(on: bus)
-            // A busy machine would repeat keys that are released late.
+            // Turn off key repeat: a busy machine would repeat keys that are released late.
             try await screen.run("/usr/bin/xset", "r", "off")
-            // Where a letter has no key xdotool changes the layout for it and back again, and a
-            // window that reads the new one too late gets nothing.
+            // Map these letters to keys in advance. Otherwise xdotool changes the layout for each
+            // of them
+            // and back, and a window that reads the new layout too late gets no letter.
             for (number, key) in ["adiaeresis", "odiaeresis", "U5BC6", "U7801"].enumerated() {
                 try await screen.run("/usr/bin/xmodmap", "-e", "keycode \(248 + number) = \(key)")
             }
@@ -31,7 +33,7 @@ struct WindowContractTests {
             var fixture = PromptFixture(
                 program: [ChildProcess.folder + "/localauth-agent", "--resident"],
                 environment: screen.environment,
-                // The machine is busy.
+                // Allow for a busy machine.
                 patience: .seconds(20)
             )
             fixture.act = { try await person.act($0, isAsked: $1) }
@@ -52,7 +54,7 @@ struct WindowContractTests {
     }
 }
 
-/// Somebody at the window, who waits until it takes what they do.
+/// A simulated user who waits until the window accepts input.
 @BusActor private struct WindowPerson {
     let screen: Screen
     let reader: ScreenReader
@@ -72,7 +74,7 @@ struct WindowContractTests {
         try await waitUntilDone()
     }
 
-    /// What a screen reader would read out.
+    /// Returns the text that a screen reader would read.
     func seen(isAsked: Bool) async throws -> String {
         if isAsked { try await waitUntilSettled() }
         return try await reader.labels().joined(separator: " ")
@@ -83,7 +85,7 @@ struct WindowContractTests {
         try await screen.type(text)
     }
 
-    /// A button that isn't there can't be pressed, and Enter means none.
+    /// Presses a button, or Enter if the button does not exist.
     private func press(_ button: String) async throws {
         guard try await reader.find("button", button) != nil else {
             return try await screen.press("Return")
@@ -91,14 +93,13 @@ struct WindowContractTests {
         try await reader.press(button)
     }
 
-    /// The window takes keys a moment after it has appeared, and its field only when it has the
-    /// focus.
+    /// Waits until the window accepts keys, and until its field has the focus.
     ///
-    /// The first button, whatever an app calls it, cancels.
+    /// The first button cancels and may have any label.
     private func waitUntilSettled() async throws {
         do {
             try await eventually("a prompt that takes keys", within: .seconds(60)) {
-                // Once it is active it settles again.
+                // Check this first: the window ignores keys again after it becomes active.
                 guard try await self.reader.isActive() else { return false }
                 let isTaking = try await self.reader.elements()
                     .contains {
@@ -114,7 +115,9 @@ struct WindowContractTests {
         }
     }
 
-    /// Answers come in the order of calls: when this one has come, the keys before it were read.
+    /// Waits for an answer of the window.
+    ///
+    /// Calls are answered in order, after earlier keys.
     private func waitUntilDone() async throws { _ = try await reader.find("label") }
 }
 #endif

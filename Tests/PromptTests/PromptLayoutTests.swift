@@ -3,20 +3,20 @@ import DBus
 import TestSupport
 import Testing
 
-/// The window, whatever the texts in it are.
+/// Tests that the window's layout does not depend on its texts.
 @Suite("The layout of the prompt", .serialized, .timeLimit(.minutes(10)))
 struct PromptLayoutTests {
     private static let widest = 452
     private static let sensor: [String: Variant] = [
         "sensor": .string("Reader"), "biometry-type": .uint32(1),
     ]
-    /// Letters without a place to break, wide ones, marks, and blanks that don't break.
+    /// Long words, wide letters, combining marks and no-break spaces.
     private static let texts = [
         "W", "漢", "\u{FDFD}", "a\u{30D}\u{30D}", "a\u{A0}", "ab ",
     ]
 
     @Test(
-        "L33: No text makes the window wide, or moves the origin of the caller off it",
+        "L33: no text widens the window or hides the caller's origin",
         arguments: texts
     )
     func width(_ letter: String) async throws {
@@ -44,7 +44,7 @@ struct PromptLayoutTests {
         }
     }
 
-    @Test("Twice as large letters make the window no wider, and no title is cut")
+    @Test("Text twice as large does not widen the window or cut off titles")
     func largeText() async throws {
         try await Self.run(textScale: 2) { screen, service, reader in
             let handle = try await service.begin([
@@ -59,7 +59,7 @@ struct PromptLayoutTests {
             let cancel = try await reader.wait(for: "button", "Cancel")
             let fallback = try await reader.wait(for: "button", "Use Another Way")
             #expect(try await screen.windowSize().width <= Self.widest)
-            // Below one another each has the whole width.
+            // Stacked buttons have the full width.
             let sizes = [
                 try await reader.size(of: cancel), try await reader.size(of: fallback),
             ]
@@ -67,7 +67,7 @@ struct PromptLayoutTests {
         }
     }
 
-    @Test("The button waits for a password, and the sensors stay on offer after a miss")
+    @Test("The button needs a password, and the sensors stay usable after a miss")
     func button() async throws {
         try await Self.run { screen, service, reader in
             let handle = try await service.begin([
@@ -80,7 +80,7 @@ struct PromptLayoutTests {
             _ = try await reader.wait(for: "status", "Not recognized. 2 attempts are left.")
             let words = "Touch the fingerprint sensor or enter your password."
             #expect(try await reader.labels().contains(words))
-            // No id of a sandbox is unusual.
+            // A sandboxed app without an id is unusual, which the icon shows.
             _ = try await reader.wait(for: "image", "Warning")
             try await eventually("a field that takes keys", within: .seconds(60)) {
                 guard let field = try await reader.find("text box") else { return false }
@@ -98,7 +98,7 @@ struct PromptLayoutTests {
         }
     }
 
-    @Test("A password of 511 bytes is taken, and one letter more is refused visibly")
+    @Test("A password of 511 bytes is accepted, and a longer password is visibly refused")
     func longest() async throws {
         try await Self.run { screen, service, reader in
             try await Self.askForPassword(service, reader)
@@ -116,7 +116,7 @@ struct PromptLayoutTests {
         }
     }
 
-    @Test("A letter that is being composed is not drawn, and is part of the password")
+    @Test("A letter being composed is not drawn, and joins the password")
     func composing() async throws {
         try await Self.run { screen, service, reader in
             for (number, key) in ["dead_acute", "Multi_key"].enumerated() {
@@ -125,7 +125,7 @@ struct PromptLayoutTests {
             try await Self.askForPassword(service, reader)
             let window = try #require(try await screen.window("class", "localauth-agent"))
             let picture = "import -window \(window) png:- | identify -format '%#' -"
-            // The first key changes the colour of a part below the pointer.
+            // Move the pointer away: the first key would change the colour below it.
             try await screen.run("/usr/bin/xdotool", "mousemove", "0", "0")
             var before = ""
             try await eventually("a window that stays as it is", within: .seconds(60)) {
@@ -137,7 +137,7 @@ struct PromptLayoutTests {
             for keys in [["dead_acute"], ["Multi_key", "slash"]] {
                 for key in keys {
                     try await screen.press(key)
-                    // Drawn by now, if at all.
+                    // Time for the window to draw.
                     await pause(.milliseconds(500))
                     #expect(try await screen.run("/bin/sh", "-c", picture) == before, "\(key)")
                 }
@@ -156,7 +156,7 @@ struct PromptLayoutTests {
         }
     }
 
-    /// Begins a prompt for a password, and waits until its field takes keys.
+    /// Starts a prompt for a password, and waits until its field accepts keys.
     @BusActor
     private static func askForPassword(
         _ service: StandInService,

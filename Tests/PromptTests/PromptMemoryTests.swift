@@ -5,14 +5,14 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What a resident agent keeps between prompts.
+/// Tests the memory of a resident agent between prompts.
 @Suite("The memory of the agent", .serialized, .timeLimit(.minutes(10)))
 struct PromptMemoryTests {
-    @Test("What a window needed of GTK is given back when it has gone, and taken again by the next")
+    @Test("GTK's memory is released after a prompt, and loaded again for the next")
     func givenBack() async throws {
         try await Stage.run { stage in
             let first = try await Self.ask(stage)
-            // Nobody looks meanwhile: a screen reader's questions need code as well.
+            // Query nothing meanwhile, because answers to a screen reader also load pages.
             try await eventually("half of GTK's pages to be given back", within: .seconds(60)) {
                 try Self.library(of: stage.agent) < first / 2
             }
@@ -21,7 +21,7 @@ struct PromptMemoryTests {
         }
     }
 
-    /// One prompt, from Begin to its end; how much of GTK was in memory while it was shown.
+    /// Runs a prompt and returns GTK's resident memory while it was visible.
     @BusActor private static func ask(_ stage: Stage) async throws -> Int {
         let evaluation = stage.evaluate(1, "open it")
         try await stage.waitUntilSettled()
@@ -31,14 +31,14 @@ struct PromptMemoryTests {
         return shown
     }
 
-    /// The pages of GTK's own file that a process has in memory, in KiB.
+    /// Returns the resident code pages of GTK's library in a process, in KiB.
     @BusActor private static func library(of program: ChildProcess) throws -> Int {
         let file = try TemporaryFolder.read("/proc/\(program.pid)/smaps")
         let text = String(decoding: file, as: UTF8.self)
         var (isGTK, isThere, sum) = (false, false, 0)
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
-            // The first line of a mapping begins with its addresses.
+            // A mapping starts with a line of addresses.
             if words[0].contains("-") {
                 isGTK = line.contains("/libgtk-4.so") && words[1] == "r-xp"
                 isThere = isThere || isGTK

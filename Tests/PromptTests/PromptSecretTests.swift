@@ -4,13 +4,13 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Where a typed password is, and where it is not.
+/// Tests where a typed password can and cannot be found.
 @Suite("The secret of a prompt", .serialized, .timeLimit(.minutes(10)))
 struct PromptSecretTests {
     private static let secret = "longer than what free overwrites zqhorsexbattzq"
 
     @Test(
-        "What is typed is once in the memory of the agent, and nowhere after it was sent",
+        "The agent's memory has a typed password once, and not at all after it was sent",
         .enabled(if: !isSanitized, "a sanitizer's memory takes long to search")
     )
     func memory() async throws {
@@ -22,7 +22,7 @@ struct PromptSecretTests {
                 try occurrences(of: Self.secret, in: stage.agent.pid) > 0
             }
             #expect(try occurrences(of: Self.secret, in: stage.agent.pid) == 1)
-            // In the middle, too.
+            // Delete a character in the middle too.
             for _ in 0..<6 { try await stage.screen.press("Left") }
             try await stage.screen.press("BackSpace")
             try await eventually("a character less", within: .seconds(60)) {
@@ -43,7 +43,7 @@ struct PromptSecretTests {
             }
             try await stage.screen.press("Escape")
             try await expectError(.userCancel, of: "Escape") { _ = try await evaluation.value }
-            // The answer may overtake the window.
+            // The reply may arrive before the window is closed.
             try await eventually("no trace of the secret", within: .seconds(60)) {
                 try occurrences(of: Self.secret, in: stage.agent.pid) == 0
             }
@@ -51,7 +51,7 @@ struct PromptSecretTests {
     }
 
     @Test(
-        "The menu of the field does not show what was typed",
+        "The field's menu does not show the password",
         .enabled(if: !isSanitized, "a sanitizer's memory takes long to search")
     )
     func hidden() async throws {
@@ -62,9 +62,9 @@ struct PromptSecretTests {
             try await eventually("the whole secret in memory", within: .seconds(60)) {
                 try occurrences(of: Self.secret, in: stage.agent.pid) == 1
             }
-            // “Show Text” is the last in it.
+            // “Show Text” is the last item.
             for key in ["shift+F10", "Up", "Return"] { try await stage.screen.press(key) }
-            // Whatever those keys did is done when this is seen.
+            // The hint is shown only after those keys were handled.
             try await stage.daemon.sensor.queue(outcomes: ["hint:lift-and-retry"])
             _ = try await stage.reader.wait(for: "status", "Lift your finger and try again.")
             #expect(try occurrences(of: Self.secret, in: stage.agent.pid) == 1)
@@ -73,7 +73,7 @@ struct PromptSecretTests {
         }
     }
 
-    @Test("Others of the same user can't look into the agent")
+    @Test("Other programs of the user cannot read the agent's memory")
     func undumpable() async throws {
         try await Stage.run { stage in
             let nobody = [
@@ -95,7 +95,7 @@ struct PromptSecretTests {
         }
     }
 
-    @Test("No message on the bus has the secret")
+    @Test("No message on the bus contains the password")
     func bus() async throws {
         try await Stage.run { stage in
             let monitor = try stage.screen.bus.run(
@@ -122,7 +122,7 @@ struct PromptSecretTests {
         }
     }
 
-    @Test("Whoever listens to assistive technologies has stars for what is typed")
+    @Test("Assistive technologies see stars instead of the password")
     func stars() async throws {
         try await Stage.run { stage in
             let monitor = try stage.screen.bus.run(
@@ -146,7 +146,7 @@ struct PromptSecretTests {
             try await stage.screen.press("Return")
             _ = try await stage.reader.wait(for: "status", "Wrong password. 4 attempts are left.")
             #expect(monitor.output.contains("string \"*\""))
-            // Neither a letter nor all of them.
+            // The bus shows neither a single letter nor the whole password.
             #expect(!monitor.output.contains("string \"q\""))
             #expect(!monitor.output.contains(Self.secret.dropLast()))
             try await stage.reader.press("Cancel")
@@ -154,7 +154,7 @@ struct PromptSecretTests {
         }
     }
 
-    @Test("On X11 no key reaches another window, though that one has the focus")
+    @Test("On X11 no key reaches another window, even if that window has the focus")
     func grab() async throws {
         try await Stage.run { stage in
             let other = try stage.screen.bus.run(
@@ -186,14 +186,14 @@ struct PromptSecretTests {
             try await stage.screen.type(PAMService.passcode)
             try await stage.screen.press("Return")
             #expect(try await evaluation.value["mechanism"]?.asString == "passcode")
-            // And back: the next key is the other window's again.
+            // After the prompt, keys reach the other window again.
             try await stage.reader.waitForNothing()
             try await stage.screen.run("/usr/bin/xdotool", "windowfocus", "--sync", window)
             try await stage.screen.press("y")
             try await eventually("its keys again", within: .seconds(60)) {
                 other.output.ranges(of: "KeyPress").count > before
             }
-            // Five digits and Enter were not among them.
+            // The keys of the password were not among them.
             #expect(other.output.ranges(of: "KeyPress").count <= before + 1)
         }
     }

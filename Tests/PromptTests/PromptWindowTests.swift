@@ -5,11 +5,12 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// The real agent under Xvfb, the real daemon, sensor and verifier; a person with a keyboard and a
-/// screen reader.
+/// Tests the real agent on Xvfb, with the real daemon and verifier and a simulated sensor.
+///
+/// A simulated user acts with a keyboard and a screen reader.
 @Suite("The prompt on the desktop", .serialized, .timeLimit(.minutes(10)))
 struct PromptWindowTests {
-    @Test("L6: under policy 2 a password is typed while the sensor looks")
+    @Test("L6: under policy 2 the user can type a password while the sensor scans")
     func passcode() async throws {
         try await Stage.run { stage in
             let evaluation = stage.evaluate(2, "open the <b>vault</b>")
@@ -19,7 +20,7 @@ struct PromptWindowTests {
             #expect(focused.place == field.place)
             _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
             let words = try await stage.reader.elements().map(\.name)
-            // Plain text: what looks like markup is shown as it is.
+            // Markup is shown as plain text.
             #expect(words.contains { $0.hasSuffix("is trying to open the <b>vault</b>") })
             #expect(words.contains("Authentication Required"))
             #expect(words.contains("Touch the fingerprint sensor or enter your password."))
@@ -35,7 +36,7 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("What a sensor says leaves the typed letters and the focus where they are")
+    @Test("A sensor's hint changes neither the typed text nor the focus")
     func hintWhileTyping() async throws {
         try await Stage.run { stage in
             let evaluation = stage.evaluate(2, "open it")
@@ -62,7 +63,7 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("R23, R24: Cancel is pressed by a screen reader under the app's title, Escape by hand")
+    @Test("R23, R24: a screen reader can press Cancel by the app's title, and Escape cancels")
     func cancel() async throws {
         try await Stage.run { stage in
             for isByHand in [false, true] {
@@ -83,7 +84,7 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("A window that is seen late takes no keys at first, however long it has been there")
+    @Test("A window that becomes visible late ignores keys at first")
     func seenLate() async throws {
         try await Stage.run { stage in
             stage.screen.holdWindows(true)
@@ -109,7 +110,7 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("R2, R22: the fallback button comes with the first miss, and is pressed")
+    @Test("R2, R22: the fallback button appears after the first miss and can be pressed")
     func fallback() async throws {
         try await Stage.run { stage in
             let evaluation = stage.evaluate(1, "open it", ["fallback-title": .string("Use _PIN")])
@@ -122,7 +123,7 @@ struct PromptWindowTests {
                 _ = try await evaluation.value
             }
             try await stage.reader.waitForNothing()
-            // An app that gives it no title has one of the prompt's own.
+            // Without the app's title the button has a default title.
             let second = stage.evaluate(1, "open it")
             _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
             try await stage.daemon.sensor.queue(outcomes: ["no-match"])
@@ -131,7 +132,7 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("L7: a face is confirmed by a button")
+    @Test("L7: the user confirms a face with a button")
     func confirmation() async throws {
         try await Stage.run { stage in
             try await Self.useFace(stage)
@@ -143,7 +144,7 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("L7: Enter confirms a face, and what was typed of the password is not sent")
+    @Test("L7: Enter confirms a face, and a partly typed password is not sent")
     func confirmationWhileTyping() async throws {
         try await Stage.run { stage in
             try await Self.useFace(stage)
@@ -159,7 +160,7 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("L7: a key that was meant for the window in front confirms nothing in the one behind it")
+    @Test("L7: a key meant for the window in front does not confirm in the prompt behind it")
     func confirmationAfterAnotherWindow() async throws {
         try await Stage.run { stage in
             let screen = stage.screen
@@ -179,7 +180,8 @@ struct PromptWindowTests {
             try await eventually("the prompt to have no keys", within: .seconds(60)) {
                 try await !stage.reader.isActive()
             }
-            // What it hasn't read stays a key of that moment, however long the machine takes.
+            // A stopped agent reads the key later, but the key counts as pressed now, even on a
+            // slow machine.
             stage.agent.signal(SIGSTOP)
             defer { stage.agent.signal(SIGCONT) }
             try await screen.run("/usr/bin/xdotool", "windowfocus", prompt)
@@ -196,7 +198,7 @@ struct PromptWindowTests {
         }
     }
 
-    /// Whether Enter confirms.
+    /// Returns whether Enter confirms.
     @BusActor private static func isConfirmable(_ stage: Stage) async throws -> Bool {
         let button = try await stage.reader.find("button", "Confirm")
         return button?.has(.sensitive) == true && button?.has(.focused) == true
@@ -208,7 +210,7 @@ struct PromptWindowTests {
         }
     }
 
-    /// Has the sensor look at faces, and know the test's user.
+    /// Turns the sensor into a face sensor with a template of the test's user.
     @BusActor private static func useFace(_ stage: Stage) async throws {
         try await stage.daemon.sensor.setBiometryType(biometryType: 2)
         try await stage.daemon.sensor.setStrength(strength: "convenience")
@@ -218,7 +220,7 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("What a sensor sees is announced, and every part has a name and a role")
+    @Test("Status changes are announced, and every visible part has a name and a role")
     func announced() async throws {
         try await Stage.run { stage in
             let evaluation = stage.evaluate(2, "open it")
@@ -233,7 +235,7 @@ struct PromptWindowTests {
             _ = try await heard.first("an announcement", within: .seconds(60)) {
                 $0 == "PropertyChange" || $0 == "TextChanged"
             }
-            // Boxes that only lay out have neither; what says or takes something has both.
+            // Boxes for layout have neither; every part that shows or accepts something has both.
             let spoken: Set = ["button", "label", "image", "text box", "status"]
             for element in try await stage.reader.elements()
             where spoken.contains(element.role) {
@@ -244,7 +246,7 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("A prompt goes with the agent and with the daemon, and the other goes on")
+    @Test("A prompt ends with the agent or the daemon, and the other keeps running")
     func crashes() async throws {
         try await Stage.run { stage in
             let first = stage.evaluate(1, "open it")
@@ -267,7 +269,7 @@ struct PromptWindowTests {
         }
     }
 
-    @Test("An app's icon is no file outside /usr/share: to read one may never end")
+    @Test("An app's icon outside /usr/share is not read, because reading may block")
     func icon() async throws {
         try await PrivateBus.run { bus in
             let screen = try await Screen(on: bus)
@@ -282,7 +284,7 @@ struct PromptWindowTests {
     }
 
     @BusActor private static func showPipe(on screen: Screen) async throws {
-        // Whoever opens it waits for somebody who writes.
+        // Opening this pipe blocks until a writer appears.
         let pipe = screen.bus.folder + "/icon.png"
         try expect(mkfifo(pipe, 0o600) == 0, "expected a pipe \(pipe)")
         let service = try StandInService(screen.bus)
@@ -299,7 +301,7 @@ struct PromptWindowTests {
         reader.connection.close()
     }
 
-    @Test("A second agent of the session leaves it to the first, which is no failure to systemd")
+    @Test("A second agent in a session exits successfully, and systemd sees it as ready")
     func oneForEach() async throws {
         try await Stage.run { stage in
             let systemd = try NotifySocket(at: stage.screen.bus.folder + "/notify")
@@ -309,7 +311,7 @@ struct PromptWindowTests {
                 environment: stage.screen.environment.merging(notify) { $1 }
             )
             #expect(try await second.exitStatus(within: .seconds(60)) == 0)
-            // Without it a unit that says when it is ready has failed.
+            // Without READY=1, a unit of type notify would have failed.
             #expect(systemd.packets().first == "READY=1")
             #expect(stage.agent.isRunning)
         }

@@ -3,30 +3,31 @@ import DBus
 import Glibc
 import TestSupport
 
-/// A display without a screen, with a window manager and what screen readers need, on a bus of a
-/// session; everything on it ends with the bus.
+/// A virtual display with a window manager and the accessibility bus, on a session bus.
+///
+/// All its programs end with the bus.
 @BusActor final class Screen {
-    /// Of Wayland, in a window that fills the display.
+    /// A Wayland compositor in a window that fills the display.
     enum Compositor {
         case weston
-        /// Knows windows and clicks of other programs (xdg-foreign, xdg-activation).
+        /// Supports windows and clicks of other programs (xdg-foreign, xdg-activation).
         case sway
     }
 
     let bus: PrivateBus
-    /// As X clients name it.
+    /// The display's name for X clients.
     let display: String
     let compositor: Compositor?
     private let size: (width: Int, height: Int)
     private let server: ChildProcess
     private var manager: ChildProcess?
-    /// The process of Wayland's compositor.
+    /// The compositor's process.
     private(set) var composes: ChildProcess?
     private var accessibility: ChildProcess?
-    /// How many desktops there are: Openbox begins with four.
+    /// The number of desktops; Openbox starts with four.
     private var desktops = 4
 
-    /// Starts it, and waits until each part is ready.
+    /// Starts the display, and waits until every part is ready.
     init(
         on bus: PrivateBus,
         compositor: Compositor? = nil,
@@ -42,7 +43,7 @@ import TestSupport
             ],
             hasStream: true
         )
-        // It says its number when it listens.
+        // Xvfb prints its number when it accepts connections.
         guard let number = try server.line(), Int(number) != nil else {
             throw TestFailure("Xvfb did not start: \(server.errors)")
         }
@@ -65,9 +66,9 @@ import TestSupport
         }
     }
 
-    // In a folder of its own: what refuses to run as root owns it.
+    // Use a separate folder: a compositor that refuses to run as root has to own it.
     private var waylandFolder: String { bus.folder + "/wayland" }
-    // The first name that compositors take.
+    // The first name that compositors choose.
     private var socket: String { waylandFolder + "/wayland-1" }
 
     private func startWeston() async throws {
@@ -81,7 +82,7 @@ import TestSupport
         try await waitForCompositor("Weston")
     }
 
-    /// A new window has no focus there unless a token gives it.
+    /// Starts sway, in which a new window gets the focus only by a token.
     private func startSway() async throws {
         let nobody: uid_t = 65534
         mkdir(waylandFolder, 0o700)
@@ -108,30 +109,30 @@ import TestSupport
         environment.merging(["XDG_RUNTIME_DIR": waylandFolder, "HOME": waylandFolder]) { $1 }
     }
 
-    /// Its keyboard is the display's, so a person's hands reach both.
+    /// Waits for the compositor's window and focuses it, so that it receives the display's keys.
     private func waitForCompositor(_ title: String) async throws {
         try await eventually("a compositor with a window", within: .seconds(60)) {
             guard access(self.socket, F_OK) == 0 else { return false }
-            // xdotool finds by older properties, which wlroots doesn't set.
+            // xdotool searches by older properties, which wlroots does not set.
             let tree = try await self.run("/usr/bin/xwininfo", "-root", "-tree", "-int")
             let line = tree.split(separator: "\n").first { $0.contains("\"\(title)") }
             guard let window = line?.split(separator: " ").first.map(String.init)
             else { return false }
-            // A window manager that has only just started may have overlooked it; and keys go there
-            // from now on, whatever it does.
+            // Map and focus the window: a window manager that has just started may have missed it.
             try await self.run("/usr/bin/xdotool", "windowmap", window, "windowfocus", window)
             let focused = try await self.run("/usr/bin/xdotool", "getwindowfocus")
             return focused.split(separator: "\n").first.map(String.init) == window
         }
     }
 
-    /// Asks what has a bus of its own to end that bus; the other parts end with the test's.
+    /// Ends the accessibility bus, which has a bus of its own; other programs end with the test's
+    /// bus.
     func end() async {
         accessibility?.signal(SIGTERM)
         _ = try? await accessibility?.exitStatus()
     }
 
-    /// What programs on it need to know.
+    /// The environment of programs on this display.
     var environment: [String: String] {
         [
             "DISPLAY": display, "DBUS_SESSION_BUS_ADDRESS": bus.address,
@@ -142,10 +143,10 @@ import TestSupport
         ]
     }
 
-    /// How often a window came so far.
+    /// Count of windows that have appeared.
     var windowsSoFar: Int { managed.count { $0.contains("Managed window 0x") } }
 
-    /// The titles of all windows so far, as they were when they came.
+    /// The titles of all windows that have appeared, as they were at that time.
     var titlesSoFar: [String] {
         managed.compactMap { line in
             guard line.contains("Window name: ") else { return nil }
@@ -153,18 +154,21 @@ import TestSupport
         }
     }
 
-    /// What the window manager says of windows: who looks for one now and then may miss it.
+    /// The log of the window manager.
+    ///
+    /// Unlike polling, it misses no window.
     private var managed: [Substring] { manager?.output.split(separator: "\n") ?? [] }
 
-    /// Whether the window manager stands still: until it goes on a window is neither seen nor
-    /// active.
+    /// Stops or continues the window manager; a new window stays invisible while it is stopped.
     func holdWindows(_ isHeld: Bool) { manager?.signal(isHeld ? SIGSTOP : SIGCONT) }
 
-    /// Waits until the window manager has done with all windows that are gone.
+    /// Waits until the window manager has handled all closed windows.
     ///
-    /// The next program's window may have the number of one of them, and on a busy machine Openbox
-    /// would hide that one when it reads that the other has gone. It does one thing after the
-    /// other.
+    /// A later window may get the number of a closed window. On a busy machine Openbox would hide
+    /// it when
+    /// it handles the old window's end. Openbox handles requests in order, so an answer proves that
+    /// it
+    /// is done.
     func waitForManager() async throws {
         desktops = desktops == 4 ? 5 : 4
         try await run("/usr/bin/xdotool", "set_num_desktops", "\(desktops)")
@@ -173,20 +177,18 @@ import TestSupport
         }
     }
 
-    /// Runs a tool to its end.
-    /// - Returns: what it wrote.
+    /// Runs a tool to its end and returns its output.
     @discardableResult func run(_ words: String...) async throws -> String {
         try await ChildProcess(words, environment: environment).ended(within: .seconds(60)).output
     }
 
-    /// The number of the first window of a class that can be seen, or has such a title; nil while
-    /// there is none.
+    /// Returns the number of the first visible window that matches a pattern, or nil.
     func window(_ kind: String, _ pattern: String) async throws -> String? {
         try await run("/usr/bin/xdotool", "search", "--onlyvisible", "--" + kind, pattern)
             .split(separator: "\n").first.map(String.init)
     }
 
-    /// The size of the prompt's window, in points.
+    /// Returns the size of the prompt's window, in points.
     func windowSize() async throws -> (width: Int, height: Int) {
         guard let window = try await window("class", "localauth-agent") else {
             throw TestFailure("there is no prompt")
@@ -202,29 +204,29 @@ import TestSupport
         return (width, height)
     }
 
-    /// Which window has the keys, what others there are, and what the window manager said last.
+    /// Describes the focused window, all windows and the last log of the window manager, for
+    /// messages.
     func focus() async throws -> String {
         let focus = try await run("/usr/bin/xdotool", "getwindowfocus", "getwindowname")
         let windows = try await run("/usr/bin/xwininfo", "-root", "-tree")
         return "focus: \(focus)\(windows)\(managed.suffix(20).joined(separator: "\n"))"
     }
 
-    /// Types on the keyboard, whatever window has it.
+    /// Types text into the focused window.
     func type(_ text: String) async throws {
         try await run("/usr/bin/xdotool", "type", "--delay", "5", text)
     }
 
-    /// Presses a key by its name.
     func press(_ key: String) async throws { try await run("/usr/bin/xdotool", "key", key) }
 
-    /// Has programs that start from now on write letters so many times as large as usual.
+    /// Scales the text of programs that start later.
     func scaleText(by factor: Int) async throws {
         let resource = "RESOURCE_MANAGER"
         let dots = "Xft.dpi:\t\(96 * factor)\n"
         try await run("/usr/bin/xprop", "-root", "-f", resource, "8s", "-set", resource, dots)
     }
 
-    /// Starts an app that takes keys, and gives the number of its window.
+    /// Starts an app that receives keys, and returns its window's number.
     func startApp() async throws -> String {
         try bus.run(["/usr/bin/xev", "-event", "keyboard"], environment: environment)
         var app: String?
@@ -236,7 +238,7 @@ import TestSupport
         return app
     }
 
-    /// Starts the settings, and reads their window.
+    /// Starts the settings, and a reader of their window.
     func startSettings(
         _ variables: [String: String] = [:]
     ) async throws -> (ChildProcess, ScreenReader) {
@@ -249,7 +251,6 @@ import TestSupport
         return (program, reader)
     }
 
-    /// Starts the agent under test.
     @discardableResult
     func startAgent(
         _ variables: [String: String] = [:],

@@ -2,16 +2,16 @@
 import DBus
 import TestSupport
 
-/// Sees and presses what assistive technologies see and press: AT-SPI, which is D-Bus.
+/// Reads and presses elements as assistive technologies do, by AT-SPI on D-Bus.
 @BusActor final class ScreenReader {
-    /// One part of a window.
+    /// A part of a window.
     struct Element {
         let place: Reference
         let name: String
         let role: String
         let states: UInt64
 
-        /// By their numbers in AT-SPI.
+        /// Tests a state by its number in AT-SPI.
         func has(_ state: State) -> Bool { states & (1 << state.rawValue) != 0 }
     }
 
@@ -23,7 +23,7 @@ import TestSupport
         case sensitive = 24
     }
 
-    /// An object of a program.
+    /// A reference to an object of a program.
     struct Reference: WireType, Hashable {
         static let signature = "(so)"
         let name: String
@@ -43,17 +43,17 @@ import TestSupport
     }
 
     let connection: Connection
-    /// Of the bus of assistive technologies.
+    /// The address of the accessibility bus.
     let address: String
-    /// Whose windows it reads.
+    /// The program whose windows are read.
     private let program: String
-    /// What was found last, for whoever waits in vain.
+    /// The elements found last, for messages about timeouts.
     private(set) var seen: [String] = []
     private static let accessible = "org.a11y.atspi.Accessible"
-    /// How long something may take to be seen on a machine that has much to do.
+    /// The time limit for a change on a busy machine.
     static let patience = Duration.seconds(180)
 
-    /// Connects to the bus of assistive technologies.
+    /// Connects to the accessibility bus.
     init(on screen: Screen, program: String = "localauth-agent") async throws {
         self.program = program
         let session = try screen.bus.connect()
@@ -68,11 +68,10 @@ import TestSupport
         connection = try Connection(.address(address))
     }
 
-    /// What is said of an element that went while it was looked at.
+    /// The errors of calls to an element that has disappeared.
     private static let gone: [DBusError.Name] = [.unknownObject, .unknownMethod, .failed, .noReply]
 
-    /// Everything that is in a window of the program now; looked at again when that changes
-    /// meanwhile.
+    /// Returns all elements of the program's windows, and reads again if they change meanwhile.
     func elements() async throws -> [Element] {
         for _ in 0..<5 {
             do {
@@ -97,10 +96,10 @@ import TestSupport
         return found
     }
 
-    /// In their order, those in one behind it.
+    /// Returns the elements in order, each followed by its children.
     ///
-    /// All are asked at once: the settings are 700 calls, and one after the other each would wait
-    /// until its processes have their turn.
+    /// Calls run in parallel. The settings need 700 calls, and serial calls would each wait for a
+    /// scheduling delay.
     private func elements(in place: Reference) async throws -> [Element] {
         let parts = try await children(of: place)
         return try await withThrowingTaskGroup(of: (Int, [Element]).self) { group in
@@ -135,23 +134,23 @@ import TestSupport
         return UInt64(halves[0]) | UInt64(halves[1]) << 32
     }
 
-    /// What can be seen, nil while nothing fits; a window that goes meanwhile counts as nothing.
+    /// Returns a matching element, or nil; nil also if a window disappears meanwhile.
     func find(_ role: String, _ name: String? = nil) async throws -> Element? {
         do throws {
             let all = try await elementsAtOnce()
             seen = all.map { "\($0.role) '\($0.name)' \(String($0.states, radix: 16))" }
             return all.first { $0.role == role && (name == nil || $0.name == name) }
         } catch let error as DBusError {
-            // The window went while it was looked at.
+            // The window disappeared while it was read.
             guard Self.gone.contains(error.name) else { throw error }
             return nil
         }
     }
 
-    /// Whether keys come to the window.
+    /// Returns whether the window receives keys.
     func isActive() async throws -> Bool { try await find("window")?.has(.active) == true }
 
-    /// Waits until it can be seen.
+    /// Waits until an element is visible.
     func wait(for role: String, _ name: String? = nil) async throws -> Element {
         var found: Element?
         try await eventually("\(role) \(name ?? "") among \(seen)", within: Self.patience) {
@@ -162,21 +161,21 @@ import TestSupport
         return found
     }
 
-    /// Waits until a label that ends so can be seen.
+    /// Waits until a label with this ending is visible.
     func waitForLabel(ending end: String) async throws {
         try await eventually("a label “… \(end)”", within: Self.patience) {
             try await self.labels().contains { $0.hasSuffix(end) }
         }
     }
 
-    /// What the labels say; nothing while windows come or go.
+    /// Returns the texts of labels; empty while windows appear or disappear.
     func labels() async throws -> [String] {
-        // As in `find`: the last one is seen by it.
+        // `find` also updates `seen`.
         guard try await find("label") != nil else { return [] }
         return (try? await elements().map(\.name)) ?? []
     }
 
-    /// How wide and high an element is, in points of the screen.
+    /// Returns the size of an element, in points.
     func size(of element: Element) async throws -> (width: Int32, height: Int32) {
         let reply = try await connection.call(
             to: element.place.name,
@@ -189,7 +188,7 @@ import TestSupport
         }
     }
 
-    /// Waits until it can be pressed, and presses it.
+    /// Waits until a button can be pressed, and presses it.
     func press(_ name: String) async throws {
         try await eventually("a button \(name) among \(seen)", within: Self.patience) {
             guard let button = try await self.find("button", name), button.has(.sensitive)
@@ -199,7 +198,7 @@ import TestSupport
         }
     }
 
-    /// Waits until it is there, and has a field hold another text.
+    /// Waits for a field and replaces its text.
     func write(_ text: String, into name: String) async throws {
         let field = try await wait(for: "text box", name)
         _ = try await connection.call(
@@ -211,7 +210,7 @@ import TestSupport
         ) { (writer) throws(DBusError) in try writer.write(text) }
     }
 
-    /// The text of each field, as whoever is on the bus may have it.
+    /// Returns the text of each field, as any program on the accessibility bus can read it.
     func texts() async throws -> [String] {
         var texts: [String] = []
         for element in try await elements() {
@@ -233,7 +232,7 @@ import TestSupport
         return texts
     }
 
-    /// Waits until no window of the agent is there.
+    /// Waits until the agent has no window.
     func waitForNothing() async throws {
         try await eventually("no window", within: Self.patience) {
             try await self.find("label") == nil
@@ -281,7 +280,7 @@ import TestSupport
 
     // MARK: What is said
 
-    /// Every change that is announced of an element's words.
+    /// Calls `body` for each announced change of an element's text.
     func listen(to element: Element, _ body: @escaping @BusActor (String) -> Void) -> EventSource {
         connection.subscribe(
             sender: element.place.name,

@@ -5,14 +5,14 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// The real settings under Xvfb, beside the real daemon, sensor and agent.
+/// Tests the real settings on Xvfb, with the real daemon and agent and a simulated sensor.
 @Suite("The settings", .serialized, .timeLimit(.minutes(10)))
 struct SettingsTests {
     private static func labels(_ stage: Stage) async throws -> [String] {
         try await stage.daemon.device("Simulated").listTemplates(options: [:]).map(\.label).sorted()
     }
 
-    /// What the button is called that removes something, once it is asked about.
+    /// Returns the label of the button that confirms a removal.
     @BusActor private static func answer(_ reader: ScreenReader) async throws -> String {
         let found = Witness<String>()
         try await eventually("the question", within: ScreenReader.patience) {
@@ -30,7 +30,9 @@ struct SettingsTests {
 
     /// Opens the window that adds a fingerprint.
     ///
-    /// GTK takes a quarter of a second for a press; a row that is drawn anew meanwhile loses it.
+    /// GTK needs a quarter of a second for a press. A row that is redrawn meanwhile loses it, so
+    /// the
+    /// press is repeated.
     @BusActor private static func add(_ reader: ScreenReader) async throws {
         var pressed: ContinuousClock.Instant?
         try await eventually(
@@ -65,7 +67,7 @@ struct SettingsTests {
             try await reader.press("Done")
             #expect(try await Self.labels(stage) == ["left thumb", "right index"])
 
-            // Nothing is removed by one press.
+            // A removal needs a second press.
             try await reader.press("Remove “right index”")
             let answer = try await Self.answer(reader)
             #expect(try await Self.labels(stage) == ["left thumb", "right index"])
@@ -77,11 +79,11 @@ struct SettingsTests {
                 try await reader.find("button", "Remove “right index”") == nil
             }
 
-            // The row shows the name once, in the field that changes it.
+            // The row shows the name only in the field that changes it.
             let names = try await reader.elements().map(\.name)
             #expect(!names.contains("left thumb"))
             #expect(try await reader.texts() == ["left thumb"])
-            // By keyboard alone. Letters press no button.
+            // Use only the keyboard. Letters must press no button.
             try await eventually("another name in the row", within: ScreenReader.patience) {
                 try await stage.screen.press("Tab")
                 try await stage.screen.type("index")
@@ -98,7 +100,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("An enrolment ends with its window, and a sensor without a device has no row")
+    @Test("Closing the window ends an enrolment, and a sensor without a device has no row")
     func cancel() async throws {
         try await Stage.run { stage in
             let (_, reader) = try await stage.startSettings()
@@ -107,7 +109,7 @@ struct SettingsTests {
             try await stage.daemon.sensor.queue(outcomes: ["match"])
             _ = try await reader.wait(for: "image", "Stage 1: done")
             try await reader.press("Cancel")
-            // Another one finds the sensor free.
+            // The sensor is free for another enrolment.
             try await Self.add(reader)
             try await reader.press("Add")
             try await stage.daemon.sensor.queue(outcomes: ["match"])
@@ -121,7 +123,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("A problem is a sentence, with a remedy without commands and a button that acts")
+    @Test("A problem has a sentence, a remedy without commands and a button that acts")
     func problems() async throws {
         try await Stage.run { stage in
             try await stage.daemon.manager.requirePasscode(uid: getuid(), cause: "")
@@ -138,7 +140,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("No remedy in the window names a command, whatever the service says")
+    @Test("The window shows no remedy that names a command")
     func commands() async throws {
         try await PrivateBus.run { bus in
             let screen = try await Screen(on: bus)
@@ -192,7 +194,7 @@ struct SettingsTests {
         _ = try await reader.wait(for: "label", "Service not found")
     }
 
-    @Test("The test asks as an app does, and says which sensor recognized the person")
+    @Test("The test calls as an app does, and says which sensor recognized the user")
     func test() async throws {
         try await Stage.run { stage in
             let (_, reader) = try await stage.startSettings()
@@ -211,7 +213,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("The prompt of the test belongs to the window of the settings")
+    @Test("The settings' window is the parent of the test's prompt")
     func parent() async throws {
         try await Stage.run { stage in
             let (_, reader) = try await stage.startSettings()
@@ -234,7 +236,7 @@ struct SettingsTests {
             let (_, reader) = try await stage.startSettings()
             _ = try await reader.wait(for: "button", "Remove “right index”")
             let title = try await stage.daemon.device("Simulated").description()
-            // A single template is removed in its own row.
+            // A single template has its own button in its row.
             #expect(try await reader.find("button", "Remove all of “\(title)”") == nil)
             _ = try await stage.daemon.sensor.addTemplate(uid: getuid(), label: "left thumb")
             try await reader.press("Check again")
@@ -277,7 +279,7 @@ struct SettingsTests {
         let id = try await device.enroll(label: label, options: [:])
         sensor.learned = [LearnedEntry(id: "seen", template: id, learned: 1_800_000_000)]
         let (_, reader) = try await screen.startSettings()
-        // Plain text: markup is shown unchanged.
+        // Markup is shown as plain text.
         _ = try await reader.wait(for: "label", "Automatic addition to \(label)")
         try await reader.press("Remove “Automatic addition to \(label)”")
         try await reader.press(try await Self.answer(reader))
@@ -285,7 +287,7 @@ struct SettingsTests {
         #expect(sensor.templates.map(\.id) == [id])
     }
 
-    @Test("Where nobody shows prompts the settings have the bus start the agent")
+    @Test("Without an agent the settings make the bus start it")
     func agent() async throws {
         try await Stage.run { stage in
             await stage.agent.end()
@@ -307,7 +309,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("Start Prompts has the bus start the agent")
+    @Test("Start Prompts makes the bus start the agent")
     func prompts() async throws {
         try await Stage.run { stage in
             await stage.agent.end()

@@ -3,7 +3,7 @@ import DBus
 import LocalAuthBus
 import TestSupport
 
-/// Everything at once: the daemon with a finger that it knows, the verifier, the agent on a screen.
+/// All programs on a screen: the daemon with an enrolled finger, the verifier and the agent.
 @BusActor final class Stage {
     let screen: Screen
     let reader: ScreenReader
@@ -26,7 +26,7 @@ import TestSupport
         reader = try await ScreenReader(on: screen)
     }
 
-    /// Gives a test a stage of its own, and ends it whatever happens.
+    /// Runs a test on a new stage, which ends afterwards in any case.
     nonisolated static func run(
         _ variables: [String: String] = [:],
         compositor: Screen.Compositor? = nil,
@@ -53,12 +53,12 @@ import TestSupport
         }
     }
 
-    /// Starts the settings, and reads their window.
+    /// Starts the settings, and a reader of their window.
     func startSettings() async throws -> (ChildProcess, ScreenReader) {
         try await screen.startSettings()
     }
 
-    /// Begins an evaluation of the test's own process.
+    /// Starts an evaluation of the test's own process.
     func evaluate(
         _ policy: UInt32,
         _ reason: String,
@@ -71,24 +71,25 @@ import TestSupport
         }
     }
 
-    /// Waits until the prompt takes what is typed.
+    /// Waits until the prompt's field accepts keys.
     func waitUntilTyping() async throws {
         try await eventually("a field that takes keys in \(reader.seen)", within: .seconds(60)) {
             try await self.isTyping()
         }
     }
 
-    /// Whether the prompt takes what is typed.
+    /// Returns whether the prompt's field accepts keys.
     func isTyping() async throws -> Bool {
         guard try await reader.isActive(), let field = try await reader.find("text box")
         else { return false }
         return field.has(.editable) && field.has(.focused)
     }
 
-    /// Waits until the prompt takes keys at all.
+    /// Waits until the prompt accepts keys.
     func waitUntilSettled() async throws {
         try await eventually("a prompt that takes keys in \(reader.seen)", within: .seconds(60)) {
-            // Once it is active it settles again; sway leaves it where it is.
+            // The window ignores keys again after it becomes active. In sway it does not become
+            // active.
             if self.screen.compositor == nil {
                 guard try await self.reader.isActive() else { return false }
             }

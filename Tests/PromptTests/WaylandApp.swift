@@ -3,7 +3,7 @@ import DBus
 import Foundation
 import TestSupport
 
-/// Another program's window under sway: it tells its handle, and at each key a token of that key.
+/// Another program's window under sway, which prints its handle, and a token for each key.
 @BusActor final class WaylandApp {
     private static let code = """
         import gi
@@ -39,12 +39,12 @@ import TestSupport
         }
     }
 
-    /// What others name its window by.
+    /// The handle with which other programs refer to the window.
     var handle: String {
         get async throws { try await said("handle") }
     }
 
-    /// What lets another window take the focus from it.
+    /// Returns a token that lets another window take the focus.
     func token() async throws -> String {
         try await screen.press("space")
         return try await said("token")
@@ -63,19 +63,18 @@ import TestSupport
 }
 
 extension Screen {
-    /// A window as sway knows it.
     struct SwayWindow {
         let isVisible: Bool
         let isFocused: Bool
     }
 
-    /// Has sway do something.
+    /// Runs a command of sway.
     func sway(_ command: String) async throws {
         let answer = try await run("/usr/bin/swaymsg", command)
         try expect(!answer.contains("Error"), "sway: \(answer)")
     }
 
-    /// The window of a program; nil: there is none.
+    /// Returns the window of a program, or nil.
     func swayWindow(_ program: String) async throws -> SwayWindow? {
         let tree = try await run("/usr/bin/swaymsg", "-r", "-t", "get_tree")
         return Self.window(program, in: try JSONSerialization.jsonObject(with: Data(tree.utf8)))

@@ -5,10 +5,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// The same agent as a client of Weston, and of sway, which ties windows of programs together.
+/// Tests the agent as a client of Weston, and of sway, which supports parents in other programs.
 @Suite("The prompt on Wayland", .serialized, .timeLimit(.minutes(10)))
 struct WaylandTests {
-    @Test("On Wayland a password is typed into the prompt, and Escape cancels")
+    @Test("On Wayland the user types a password into the prompt, and Escape cancels")
     func typing() async throws {
         try await Stage.run(compositor: .weston) { stage in
             let evaluation = stage.evaluate(2, "open it")
@@ -25,7 +25,7 @@ struct WaylandTests {
         }
     }
 
-    @Test("On Wayland a window of another app that is gone, and a token of nobody's, do no harm")
+    @Test("On Wayland an invalid parent window and an invalid token do no harm")
     func parent() async throws {
         try await Stage.run(compositor: .weston) { stage in
             let evaluation = stage.evaluate(
@@ -42,9 +42,9 @@ struct WaylandTests {
         }
     }
 
-    @Test("On Wayland an agent ends that shows a prompt to a compositor that answers nothing")
+    @Test("On Wayland an agent exits if the compositor does not answer when it shows a prompt")
     func silence() async throws {
-        // Weston has no tokens, for which GTK would wait.
+        // Use sway: GTK waits for its tokens, which Weston lacks.
         try await Stage.run(compositor: .sway) { stage in
             let compositor = try #require(stage.screen.composes)
             compositor.signal(SIGSTOP)
@@ -57,7 +57,7 @@ struct WaylandTests {
         }
     }
 
-    @Test("On Wayland the prompt belongs to the app's window, and is seen over its full screen")
+    @Test("On Wayland the app's window is the prompt's parent, even if it is full-screen")
     func foreign() async throws {
         try await Stage.run(["WAYLAND_DEBUG": "1"], compositor: .sway) { stage in
             let app = try await WaylandApp(on: stage.screen)
@@ -77,8 +77,9 @@ struct WaylandTests {
                 try await expectError(.userCancel, of: "Cancel") { _ = try await evaluation.value }
                 try await stage.reader.waitForNothing()
             }
-            // Sway knows two versions of the protocol, Mutter may know the first alone, and KWin
-            // the second.
+            // Sway supports both versions of the protocol. Mutter may support only the first, and
+            // KWin
+            // only the second.
             for version in 1...2 {
                 let line = try Regex(
                     "zxdg_imported_v\(version)@[0-9]+\\.set_parent_of\\(wl_surface"
@@ -88,7 +89,7 @@ struct WaylandTests {
         }
     }
 
-    @Test("On Wayland an agent that stays begins anew, as GTK keeps what its windows showed")
+    @Test("On Wayland a resident agent restarts itself, because GTK keeps pictures of its windows")
     func pictures() async throws {
         try await Stage.run(compositor: .weston) { stage in
             func pictures() throws -> Int {
@@ -99,7 +100,7 @@ struct WaylandTests {
             #expect(try pictures() > 0)
             try await cancel(stage)
             try await eventually("no picture", within: .seconds(120)) { try pictures() == 0 }
-            // It serves again, as the process that it was.
+            // The agent serves again, with an unchanged process id.
             try await eventually("an agent", within: .seconds(60)) {
                 try await stage.daemon.manager.canInteract().available
             }
@@ -116,7 +117,7 @@ struct WaylandTests {
     }
 
     @Test(
-        "On Wayland the prompt of the settings belongs to their window and may take the focus",
+        "On Wayland the settings' window is the parent of their prompt, which may take the focus",
         arguments: [Screen.Compositor.sway, .weston]
     )
     func settings(_ compositor: Screen.Compositor) async throws {
@@ -124,7 +125,7 @@ struct WaylandTests {
             let (program, reader) = try await stage.startSettings()
             try await reader.press("Start Test")
             try await stage.waitUntilSettled()
-            // Weston has neither of the two protocols.
+            // Weston supports neither protocol.
             if compositor == .sway {
                 let parent = /zxdg_imported_v1@[0-9]+\.set_parent_of\(wl_surface/
                 #expect(stage.agent.errors.contains(parent))
@@ -138,7 +139,7 @@ struct WaylandTests {
 
     @Test("On a low screen the prompt leaves room for panels")
     func lowScreen() async throws {
-        // What 1920x1080 has in points of twice the size; the display is a hundred more.
+        // The points of a 1920x1080 screen at scale 2; the display is 100 larger.
         try await Stage.run(compositor: .weston, size: (1060, 640)) { stage in
             let reason = Array(repeating: "open what is kept", count: 28).joined(separator: ", ")
             let evaluation = stage.evaluate(2, reason)
@@ -150,7 +151,7 @@ struct WaylandTests {
         }
     }
 
-    @Test("On Wayland the password passes no input method")
+    @Test("On Wayland the password passes through no input method")
     func inputMethod() async throws {
         try await Stage.run(["WAYLAND_DEBUG": "1"], compositor: .sway) { stage in
             let app = try await WaylandApp(on: stage.screen)
@@ -160,12 +161,12 @@ struct WaylandTests {
             try await stage.screen.type(PAMService.passcode)
             try await stage.screen.press("Return")
             #expect(try await evaluation.value["mechanism"]?.asString == "passcode")
-            // By which a field takes part in the compositor's input method.
+            // A field would join the compositor's input method by this protocol.
             #expect(!stage.agent.errors.contains(try Regex("zwp_text_input_v3@[0-9]+\\.")))
         }
     }
 
-    @Test("On Wayland the token of a click has the prompt take the focus, and nothing else does")
+    @Test("On Wayland only the token of a click lets the prompt take the focus")
     func activation() async throws {
         try await Stage.run(compositor: .sway) { stage in
             let app = try await WaylandApp(on: stage.screen)
@@ -174,7 +175,7 @@ struct WaylandTests {
                 try await eventually("the app to have the keys", within: .seconds(60)) {
                     try await stage.screen.swayWindow("app")?.isFocused == true
                 }
-                // A click's counts for half a minute.
+                // A click's token is valid for half a minute.
                 let text = isFocused ? try await app.token() : others.removeFirst()
                 let evaluation = stage.evaluate(
                     1,
