@@ -5,7 +5,6 @@ import Testing
 
 @testable import CameraDevice
 
-/// Tests camera identities on a copy of the kernel's and udev's file trees.
 @Suite struct CameraIdentityTests {
     private static let usb = "sys/devices/pci0000:00/0000:00:14.0/usb1/1-5"
     private static let place = "pci-0000:00:14.0-usb-0:5:1.0-video-index0"
@@ -138,7 +137,6 @@ import Testing
         #expect(taken([]) == first && taken([.replay]) == first)
         #expect(taken([first]) == first && taken([first, second]) == first)
         #expect(taken([second]) == second)
-        // An unfit camera is never chosen, even if it is preferred.
         #expect(taken([second], { $0 == "/dev/video0" }) == first)
         #expect(taken([first], { $0 == "/dev/video2" }) == second)
         #expect(taken([first, second], { _ in false }) == nil)

@@ -4,7 +4,6 @@ import FaceSensor
 import TestSupport
 import Testing
 
-/// Tests the part of the C++ unit that only some processors can run.
 @Suite struct DetectorTests {
     // The linker keeps only one of several functions with an equal name. If it kept an AVX version,
     // its other callers would run it on a processor without AVX.

@@ -6,7 +6,6 @@ import Testing
 @testable import ServiceProgram
 @testable import localauth_sensor_face
 
-/// Tests how options of the command line configure the sensor.
 @Suite struct FaceSettingsTests {
     private func settings(_ flags: [String]) throws -> FaceSettings {
         let values = ["camera": "/dev/video63", "state-directory": "/nowhere"]

@@ -8,7 +8,6 @@ final class FakeCamera {
     static let descriptor: Int32 = 77
     static let bufferSize = 640 * 480 * 2
 
-    /// The formats it offers, in this order.
     var formats = [cv4l2_yuyv]
     var abilities = cv4l2_cap_capture | cv4l2_cap_streaming
     var size: (width: UInt32, height: UInt32, line: UInt32) = (640, 480, 1280)

@@ -9,7 +9,6 @@ import Testing
 
 @testable import FaceSensor
 
-/// Tests how the store saves learned faces.
 @Suite struct LearningTests {
     private static let camera = "usb 046d:085c - at here"
     private static let day: Int64 = 24 * 3600

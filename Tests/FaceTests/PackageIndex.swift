@@ -81,7 +81,6 @@ final class PackageIndex: Sendable {
     private let folder: TemporaryFolder
     private let server: ChildProcess
 
-    /// Serves a file's content under a name.
     init(_ name: String, from content: String, _ answers: [Answer]) throws {
         let folder = try TemporaryFolder()
         self.folder = folder

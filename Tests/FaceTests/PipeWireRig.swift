@@ -67,7 +67,6 @@ final class PipeWireRig {
         try await start(as: user)
     }
 
-    /// Starts the daemon and waits until it accepts connections.
     func start(as user: uid_t? = nil) async throws {
         let prefix = user.map {
             ["/usr/bin/setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"]
@@ -86,7 +85,6 @@ final class PipeWireRig {
         }
     }
 
-    /// Adds a camera and waits until the daemon has it.
     func camera(
         _ format: String = "yuyv",
         clip: String = "-",
@@ -112,7 +110,6 @@ final class PipeWireRig {
         return crowd
     }
 
-    /// Opens the camera as the sensor does.
     func open(
         as identity: CameraIdentity? = nil,
         _ interruption: Interruption? = nil
@@ -121,7 +118,6 @@ final class PipeWireRig {
         return try PipeWireSource(address, as: identity, interruption ?? Interruption())
     }
 
-    /// Returns the state of the camera.
     func standing() throws -> PipeWireConnection.Standing {
         let address = try address
         do throws(CameraFault) {

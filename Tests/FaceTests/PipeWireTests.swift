@@ -6,7 +6,6 @@ import Testing
 
 @testable import CameraDevice
 
-/// Tests a camera of a real PipeWire daemon.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
 struct PipeWireTests {
     init() { EventLoop.shared.startThread() }
@@ -285,7 +284,6 @@ struct PipeWireTrustTests {
     }
 }
 
-/// Tests which node of a daemon counts as the camera.
 @Suite struct PipeWireGraphTests {
     private func graph(
         own user: UInt32 = 0,

@@ -58,7 +58,6 @@ enum Seen {
     }
 }
 
-/// Tests when a face counts as a match.
 @Suite struct RecognitionTests {
     private func recognition(_ threshold: FaceThreshold = .ordinary) -> Recognition {
         let mine = FaceTemplate(id: "mine", faces: [Seen.numbers(), Seen.numbers(9)])
@@ -222,7 +221,6 @@ enum Seen {
     }
 }
 
-/// Tests the liveness check of an infrared camera.
 @Suite struct LifeCheckTests {
     private static let seeds: ClosedRange<UInt64> = 1...8
 
@@ -254,7 +252,6 @@ enum Seen {
             }
         }
 
-        /// Shows a user who turns far enough.
         mutating func turn(_ side: Float) {
             for step: Float in [0.05, 0.1, 0.15, 0.2] {
                 show(Seen.face(0.3 + step, yaw: side * step), 1)
@@ -377,7 +374,6 @@ extension Recognition.Outcome {
     fileprivate var isTurn: Bool { self == .hint(.turnLeft) || self == .hint(.turnRight) }
 }
 
-/// Tests which frames an enrolment accepts.
 @Suite struct EnrolmentTests {
     private func outcomes(_ sights: [Sight]) -> [Enrolment.Outcome] {
         var enrolment = Enrolment(threshold: .ordinary)

@@ -4,7 +4,6 @@ import Testing
 
 @testable import CameraDevice
 
-/// Tests pictures that replace a camera.
 @Suite struct ReplayTests {
     /// The structure of a JPEG: a thumbnail in a segment, escaped bytes and a restart in the scan.
     private static func picture(_ mark: UInt8) -> [UInt8] {

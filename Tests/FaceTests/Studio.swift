@@ -9,7 +9,6 @@ import Testing
 
 @testable import CameraDevice
 
-/// The models and clips for tests.
 enum Studio {
     /// `make face-studio` fills this folder.
     static let folder = environment("LOCALAUTH_FACE_FOLDER") ?? "\(project)/.build/face"

@@ -4,7 +4,6 @@ import Testing
 
 @testable import FaceSensor
 
-/// Tests how templates are stored.
 @Suite struct TemplateStoreTests {
     private static let faces = (0..<5).map { Seen.numbers(Float($0)) }
     private static let camera = "usb 046d:085c - at here"
@@ -160,7 +159,6 @@ import Testing
             return
         }
         #expect(message.contains(Self.camera) && message.contains("another camera"))
-        // Forge the camera's name in the file.
         let name = "state/1000-\(id).face"
         let content = try folder.read(name)
         let range = try #require(content.firstRange(of: Array(Self.camera.utf8)))

@@ -5,7 +5,6 @@ import Testing
 
 @testable import CameraDevice
 
-/// Tests the camera driver on a simulated device.
 @Suite struct V4L2Tests {
     private func open(_ camera: FakeCamera) throws(CameraFault) -> V4L2Source {
         try V4L2Source(path: "/dev/video0", system: camera.system)

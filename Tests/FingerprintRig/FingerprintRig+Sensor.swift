@@ -18,12 +18,10 @@ extension FingerprintRig {
         }
     }
 
-    /// Returns fprintd's object path of a reader.
     public nonisolated static func path(_ number: Int = 0) -> ObjectPath {
         ObjectPath(unchecked: "/net/reactivated/Fprint/Device/\(number)")
     }
 
-    /// Returns whether fprintd waits for a finger.
     public func isFingerNeeded(_ number: Int = 0) async -> Bool {
         let isNeeded = try? await client.property(
             "finger-needed",
@@ -35,7 +33,6 @@ extension FingerprintRig {
         return isNeeded == true
     }
 
-    /// Waits until fprintd needs a finger.
     public func waitForFingerNeeded(_ number: Int = 0) async throws {
         try await eventually("fprintd to want a finger") { await self.isFingerNeeded(number) }
     }
@@ -54,7 +51,6 @@ extension FingerprintRig {
         return true
     }
 
-    /// Deletes a user's prints with fprintd's own program.
     public func deletePrints(of user: String) async throws {
         let status = try await run(words(["/usr/bin/fprintd-delete", user])).exitStatus()
         try expect(status == 0, "fprintd-delete to work")

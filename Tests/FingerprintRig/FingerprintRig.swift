@@ -11,7 +11,6 @@ public import TestSupport
     public let bus: PrivateBus
     /// Replaces polkit; nil if the test starts the real polkitd.
     public private(set) var polkit: StandInPolkit?
-    /// Replaces logind.
     public let logind: StandInSleep
     /// The readers, in the order of their names.
     public private(set) var readers: [VirtualReader]
@@ -19,7 +18,6 @@ public import TestSupport
     public private(set) var fprintd: ChildProcess?
     /// The folder of all files, removed with the rig.
     public let folder: String
-    /// A connection for calls to fprintd.
     public let client: Connection
     /// The time until fprintd was on the bus.
     public private(set) var startTime = Duration.zero
@@ -87,7 +85,6 @@ public import TestSupport
         try TemporaryFolder.write(folder + "/start", script.utf8)
     }
 
-    /// The number of times that the bus has started fprintd.
     public var starts: Int {
         guard let bytes = try? TemporaryFolder.read(folder + "/starts") else { return 0 }
         return bytes.count { $0 == UInt8(ascii: "\n") }
@@ -151,7 +148,6 @@ public import TestSupport
         ] + program
     }
 
-    /// Ends all programs and removes the files.
     public func end() async {
         await bus.end()
     }

@@ -8,7 +8,6 @@ public import TestSupport
     public var refused: Set<String> = []
     /// True while answers are delayed, as if polkit asked a person.
     public private(set) var isThinking = false
-    /// All actions that were requested.
     public let asked = Witness<String>()
 
     private let connection: Connection

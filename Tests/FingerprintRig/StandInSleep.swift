@@ -5,7 +5,6 @@ import TestSupport
 
 /// Replaces the part of logind for sleep: delay locks and the signal.
 @BusActor public final class StandInSleep {
-    /// The number of delay locks held.
     public private(set) var delays = 0
     fileprivate var isAsleep = false
     private let connection: Connection

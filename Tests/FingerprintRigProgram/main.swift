@@ -37,7 +37,6 @@ onLoop {
 }
 EventLoop.shared.run()
 
-/// Obeys a line of standard input.
 @BusActor func obey(_ line: String, _ rig: FingerprintRig) async {
     let words = line.split(separator: " ")
     guard words.count >= 2, words[0] == "touch", let finger = Int(words[1]) else {
@@ -51,7 +50,6 @@ EventLoop.shared.run()
     }
 }
 
-/// Prints a line and flushes it.
 func say(_ line: String) {
     print(line)
     fflush(nil)

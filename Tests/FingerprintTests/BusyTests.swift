@@ -6,7 +6,6 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// Tests a reader that other programs also use.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct BusyTests {
     init() { EventLoop.shared.startThread() }
@@ -150,7 +149,6 @@ struct BusyTests {
         }
     }
 
-    /// Claims the reader for another program.
     @BusActor private static func claim(_ reader: ReaderBench) async throws -> Connection {
         let other = try reader.rig.bus.connect()
         try await eventually("another program to get the reader") {

@@ -4,7 +4,6 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// Runs the conformance suite of sensors on the real fprintd.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct ContractTests {
     init() { EventLoop.shared.startThread() }

@@ -210,10 +210,8 @@ struct DaemonTests {
     }
 }
 
-/// An agent without a visible prompt.
 @BusActor final class StandInAgent: Agent1Service {
     let mismatches = Witness<Bool>()
-    /// The kinds of all Update calls.
     let kinds = Witness<String>()
     private static let path = ObjectPath(trusted: "/test/agent")
 

@@ -6,7 +6,6 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// Tests crashes, exits and restarts of fprintd.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct EndingTests {
     init() { EventLoop.shared.startThread() }
@@ -89,7 +88,6 @@ struct EndingTests {
 }
 
 extension ReaderBench {
-    /// Returns the process that runs fprintd.
     func daemon() async throws -> Peer {
         let owner = try await rig.client.nameOwner("net.reactivated.Fprint")
         return try await rig.client.peer(named: try #require(owner))

@@ -6,7 +6,6 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// Tests enrolling and deleting prints, also by other programs.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct EnrolmentTests {
     init() { EventLoop.shared.startThread() }

@@ -5,7 +5,6 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests what makes the sensor start fprintd.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct HotplugTests {
     init() { EventLoop.shared.startThread() }

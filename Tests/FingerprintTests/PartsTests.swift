@@ -7,7 +7,6 @@ import Testing
 @testable import Fingerprint
 @testable import localauth_sensor_fingerprint
 
-/// Tests parts that need no fprintd.
 struct PartsTests {
     init() { EventLoop.shared.startThread() }
 

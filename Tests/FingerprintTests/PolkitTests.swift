@@ -10,7 +10,6 @@ import Testing
 /// namespace.
 private let canRunPolkit = getuid() == 0 && access("/usr/lib/polkit-1/polkitd", X_OK) == 0
 
-/// Tests the rules file with the real polkitd.
 @Suite(.timeLimit(.minutes(10)), .serialized, .enabled(if: canRunPolkit))
 struct PolkitTests {
     static let root = "\(#filePath)".split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }

@@ -43,7 +43,6 @@ import TestSupport
         await rig.end()
     }
 
-    /// Listens to the fprintd that is running.
     func listen() async throws {
         guard let owner = try await rig.client.nameOwner("net.reactivated.Fprint") else { return }
         for member in ["VerifyStatus", "EnrollStatus"] {
@@ -108,12 +107,10 @@ import TestSupport
         return try await ended.first("the enrolment to end") { _ in true }.get()
     }
 
-    /// Returns the kinds of an operation's events.
     func kinds(_ number: UInt64) -> [String] {
         bench.events.seen.filter { $0.operation == number }.map(\.kind)
     }
 
-    /// Returns the error of an operation and the time it took.
     func failure(
         of call: StreamingCall<String>
     ) async throws -> (error: DBusError, after: Duration) {

@@ -6,7 +6,6 @@ import SensorContract
 import TestSupport
 import Testing
 
-/// Tests several readers, and readers with unreadable prints.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct ReaderTests {
     init() { EventLoop.shared.startThread() }
@@ -155,7 +154,6 @@ struct ReaderTests {
 }
 
 extension ReaderBench {
-    /// Returns fprintd's name of a reader, or nil if it does not exist.
     func name(_ number: Int) async -> String? {
         try? await rig.client.property(
             "name",

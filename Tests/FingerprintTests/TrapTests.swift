@@ -18,7 +18,6 @@ struct TrapTests {
             try await reader.sensor.cancel(operation: number)
             let (error, _) = try await reader.failure(of: call)
             #expect(error.name == .sensorCanceled)
-            // fprintd has indeed sent it.
             _ = try await reader.overheard.first("verify-no-match") { $0 == "verify-no-match" }
             #expect(reader.kinds(number) == ["ready"])
         }

@@ -202,7 +202,6 @@ struct DesktopTests {
         }
     }
 
-    /// Returns the sizes of a prompt's labels.
     @BusActor private static func sizes(
         textScale: Int
     ) async throws -> [String: (width: Int32, height: Int32)] {

@@ -3,7 +3,6 @@ import DBus
 import TestSupport
 import Testing
 
-/// Compares windows with the pictures in docs/prompt.
 @Suite("Pictures of the windows", .serialized, .timeLimit(.minutes(10)))
 struct PictureTests {
     /// The details of a prompt, and the events that follow.

@@ -37,7 +37,6 @@ enum Pictures {
         return kept == installed
     }
 
-    /// Waits until a window matches its picture.
     @BusActor
     static func compare(_ name: String, on screen: Screen, height: Int? = nil) async throws {
         let kept = "\(folder)/\(name).png"

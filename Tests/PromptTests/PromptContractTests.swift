@@ -74,7 +74,6 @@ struct WindowContractTests {
         try await waitUntilDone()
     }
 
-    /// Returns the text that a screen reader would read.
     func seen(isAsked: Bool) async throws -> String {
         if isAsked { try await waitUntilSettled() }
         return try await reader.labels().joined(separator: " ")

@@ -3,7 +3,6 @@ import DBus
 import TestSupport
 import Testing
 
-/// Tests that the window's layout does not depend on its texts.
 @Suite("The layout of the prompt", .serialized, .timeLimit(.minutes(10)))
 struct PromptLayoutTests {
     private static let widest = 452

@@ -5,7 +5,6 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Tests the memory of a resident agent between prompts.
 @Suite("The memory of the agent", .serialized, .timeLimit(.minutes(10)))
 struct PromptMemoryTests {
     @Test("GTK's memory is released after a prompt, and loaded again for the next")

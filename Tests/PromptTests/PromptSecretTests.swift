@@ -4,7 +4,6 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Tests where a typed password can and cannot be found.
 @Suite("The secret of a prompt", .serialized, .timeLimit(.minutes(10)))
 struct PromptSecretTests {
     private static let secret = "longer than what free overwrites zqhorsexbattzq"

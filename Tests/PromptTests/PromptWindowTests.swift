@@ -198,7 +198,6 @@ struct PromptWindowTests {
         }
     }
 
-    /// Returns whether Enter confirms.
     @BusActor private static func isConfirmable(_ stage: Stage) async throws -> Bool {
         let button = try await stage.reader.find("button", "Confirm")
         return button?.has(.sensitive) == true && button?.has(.focused) == true

@@ -21,7 +21,6 @@ import TestSupport
     private let size: (width: Int, height: Int)
     private let server: ChildProcess
     private var manager: ChildProcess?
-    /// The compositor's process.
     private(set) var composes: ChildProcess?
     private var accessibility: ChildProcess?
     /// The number of desktops; Openbox starts with four.
@@ -132,7 +131,6 @@ import TestSupport
         _ = try? await accessibility?.exitStatus()
     }
 
-    /// The environment of programs on this display.
     var environment: [String: String] {
         [
             "DISPLAY": display, "DBUS_SESSION_BUS_ADDRESS": bus.address,
@@ -143,7 +141,6 @@ import TestSupport
         ]
     }
 
-    /// Count of windows that have appeared.
     var windowsSoFar: Int { managed.count { $0.contains("Managed window 0x") } }
 
     /// The titles of all windows that have appeared, as they were at that time.
@@ -188,7 +185,6 @@ import TestSupport
             .split(separator: "\n").first.map(String.init)
     }
 
-    /// Returns the size of the prompt's window, in points.
     func windowSize() async throws -> (width: Int, height: Int) {
         guard let window = try await window("class", "localauth-agent") else {
             throw TestFailure("there is no prompt")
@@ -212,7 +208,6 @@ import TestSupport
         return "focus: \(focus)\(windows)\(managed.suffix(20).joined(separator: "\n"))"
     }
 
-    /// Types text into the focused window.
     func type(_ text: String) async throws {
         try await run("/usr/bin/xdotool", "type", "--delay", "5", text)
     }
@@ -238,7 +233,6 @@ import TestSupport
         return app
     }
 
-    /// Starts the settings, and a reader of their window.
     func startSettings(
         _ variables: [String: String] = [:]
     ) async throws -> (ChildProcess, ScreenReader) {

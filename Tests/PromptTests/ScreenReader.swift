@@ -4,7 +4,6 @@ import TestSupport
 
 /// Reads and presses elements as assistive technologies do, by AT-SPI on D-Bus.
 @BusActor final class ScreenReader {
-    /// A part of a window.
     struct Element {
         let place: Reference
         let name: String
@@ -45,7 +44,6 @@ import TestSupport
     let connection: Connection
     /// The address of the accessibility bus.
     let address: String
-    /// The program whose windows are read.
     private let program: String
     /// The elements found last, for messages about timeouts.
     private(set) var seen: [String] = []
@@ -53,7 +51,6 @@ import TestSupport
     /// The time limit for a change on a busy machine.
     static let patience = Duration.seconds(180)
 
-    /// Connects to the accessibility bus.
     init(on screen: Screen, program: String = "localauth-agent") async throws {
         self.program = program
         let session = try screen.bus.connect()
@@ -150,7 +147,6 @@ import TestSupport
     /// Returns whether the window receives keys.
     func isActive() async throws -> Bool { try await find("window")?.has(.active) == true }
 
-    /// Waits until an element is visible.
     func wait(for role: String, _ name: String? = nil) async throws -> Element {
         var found: Element?
         try await eventually("\(role) \(name ?? "") among \(seen)", within: Self.patience) {
@@ -161,7 +157,6 @@ import TestSupport
         return found
     }
 
-    /// Waits until a label with this ending is visible.
     func waitForLabel(ending end: String) async throws {
         try await eventually("a label “… \(end)”", within: Self.patience) {
             try await self.labels().contains { $0.hasSuffix(end) }
@@ -175,7 +170,6 @@ import TestSupport
         return (try? await elements().map(\.name)) ?? []
     }
 
-    /// Returns the size of an element, in points.
     func size(of element: Element) async throws -> (width: Int32, height: Int32) {
         let reply = try await connection.call(
             to: element.place.name,
@@ -188,7 +182,6 @@ import TestSupport
         }
     }
 
-    /// Waits until a button can be pressed, and presses it.
     func press(_ name: String) async throws {
         try await eventually("a button \(name) among \(seen)", within: Self.patience) {
             guard let button = try await self.find("button", name), button.has(.sensitive)
@@ -232,7 +225,6 @@ import TestSupport
         return texts
     }
 
-    /// Waits until the agent has no window.
     func waitForNothing() async throws {
         try await eventually("no window", within: Self.patience) {
             try await self.find("label") == nil

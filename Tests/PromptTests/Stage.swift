@@ -53,12 +53,10 @@ import TestSupport
         }
     }
 
-    /// Starts the settings, and a reader of their window.
     func startSettings() async throws -> (ChildProcess, ScreenReader) {
         try await screen.startSettings()
     }
 
-    /// Starts an evaluation of the test's own process.
     func evaluate(
         _ policy: UInt32,
         _ reason: String,
@@ -71,21 +69,18 @@ import TestSupport
         }
     }
 
-    /// Waits until the prompt's field accepts keys.
     func waitUntilTyping() async throws {
         try await eventually("a field that takes keys in \(reader.seen)", within: .seconds(60)) {
             try await self.isTyping()
         }
     }
 
-    /// Returns whether the prompt's field accepts keys.
     func isTyping() async throws -> Bool {
         guard try await reader.isActive(), let field = try await reader.find("text box")
         else { return false }
         return field.has(.editable) && field.has(.focused)
     }
 
-    /// Waits until the prompt accepts keys.
     func waitUntilSettled() async throws {
         try await eventually("a prompt that takes keys in \(reader.seen)", within: .seconds(60)) {
             // The window ignores keys again after it becomes active. In sway it does not become

@@ -68,7 +68,6 @@ extension Screen {
         let isFocused: Bool
     }
 
-    /// Runs a command of sway.
     func sway(_ command: String) async throws {
         let answer = try await run("/usr/bin/swaymsg", command)
         try expect(!answer.contains("Error"), "sway: \(answer)")

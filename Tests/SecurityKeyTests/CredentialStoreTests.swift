@@ -5,7 +5,6 @@ import Testing
 
 @testable import SecurityKey
 
-/// Tests how credentials are stored.
 struct CredentialStoreTests {
     private func credential(_ number: UInt8, counter: UInt32 = 1) throws -> Credential {
         try #require(

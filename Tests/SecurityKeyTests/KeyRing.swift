@@ -41,19 +41,16 @@ import VirtualKey
         )
     }
 
-    /// Makes a second key in the folder.
     func another(_ name: String = "two", _ manners: Manners = Manners()) throws -> VirtualKey {
         try VirtualKey(in: folder.path, named: name, manners)
     }
 
-    /// Runs a check with this sensor.
     func check(
         _ body: @escaping @BusActor @Sendable (SensorBench) async throws -> Void
     ) async throws {
         try await run(SensorCheck("security key", body))
     }
 
-    /// Runs a check with a sensor whose system calls fail.
     func run(_ check: SensorCheck, with faults: Faults) async throws {
         var faulty = fixture
         faulty.program = faults.starting(program)

@@ -2,7 +2,6 @@ import DBus
 import SensorContract
 import Testing
 
-/// Runs the conformance suite of sensors on a virtual security key.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct SecurityKeyContractTests {
     init() { EventLoop.shared.startThread() }

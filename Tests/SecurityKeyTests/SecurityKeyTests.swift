@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 import VirtualKey
 
-/// Tests how the sensor handles a security key's answers.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct SecurityKeyTests {
     init() { EventLoop.shared.startThread() }

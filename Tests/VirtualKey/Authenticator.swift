@@ -1,6 +1,5 @@
 import Crypto
 
-/// The behaviour of a simulated security key.
 public struct Manners: Hashable, Sendable {
     /// The key verifies its user by a finger.
     public var verifiesUser = false
@@ -8,7 +7,6 @@ public struct Manners: Hashable, Sendable {
     public var wantsPIN = false
     /// The key describes itself, but ignores other requests.
     public var isMute = false
-    /// Another program uses the key.
     public var isBusy = false
     /// The key counts its signatures; other keys always report 0.
     public var counts = true
@@ -19,7 +17,6 @@ public struct Manners: Hashable, Sendable {
 
 /// A touch of a security key, and the fault in its answer.
 public enum Touch: Hashable, Sendable, CaseIterable {
-    /// The right user's touch.
     case right
     /// Signed with another private key: the device knows only the credential id.
     case forged
@@ -37,7 +34,6 @@ public enum Touch: Hashable, Sendable, CaseIterable {
     case strange
     /// The key's own time limit passes without a touch.
     case tooLate
-    /// Refused, because the key has no room.
     case full
     /// Refused, because the key is locked after too many wrong fingers.
     case locked
@@ -66,7 +62,6 @@ struct Authenticator {
     private var last: [UInt8]?
     private var random = SystemRandomNumberGenerator()
 
-    /// True while a request waits for a touch.
     var waits: Bool { waiting != nil }
 
     /// Returns the answer to a message, or nil if it needs a touch.

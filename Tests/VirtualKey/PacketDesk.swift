@@ -12,7 +12,6 @@ public struct PacketDesk {
     private var messages: [[UInt8]: Message] = [:]
     private var channels: UInt32 = 1
     private var channel: [UInt8]?
-    /// Count of cancelled requests.
     public private(set) var cancels = 0
     /// Count of requests that waited for a touch.
     public private(set) var requests = 0
@@ -38,7 +37,6 @@ public struct PacketDesk {
         return packets(channel, 0x10, answer)
     }
 
-    /// Ends the waiting request because the host has disconnected.
     public mutating func close() {
         _ = key.cancel()
         (channel, messages) = (nil, [:])

@@ -14,7 +14,6 @@ public final class VirtualKey: Sendable {
 
     /// An event of a key, reported on the key's own thread.
     public enum Event: Hashable, Sendable {
-        /// The key waits for a touch.
         case waits
         /// The host cancelled the request.
         case canceled
@@ -48,17 +47,13 @@ public final class VirtualKey: Sendable {
         thread.close()
     }
 
-    /// Changes the key's behaviour.
     public func behave(_ change: (inout Manners) -> Void) {
         state.withLock { change(&$0.desk.manners) }
     }
 
     public var waits: Bool { state.withLock { $0.desk.waits } }
-    /// Count of requests that waited for a touch.
     public var requests: Int { state.withLock { $0.desk.requests } }
-    /// Count of requests without an answer.
     public var ignored: Int { state.withLock { $0.desk.ignored } }
-    /// Count of cancelled requests.
     public var cancels: Int { state.withLock { $0.desk.cancels } }
 
     /// Touches the key; returns false if it did not wait for a touch.

@@ -26,7 +26,6 @@ struct KernelKey {
         0xc0,
     ]
 
-    /// Creates the kernel device.
     func plug() -> Bool {
         var event = Self.number(Kind.create.rawValue)
         event += Self.text("Virtual security key", 128) + Self.text("virtual", 64)

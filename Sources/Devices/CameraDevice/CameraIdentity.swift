@@ -15,7 +15,6 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     private static let maximumAttribute = 64
     private static let maximumDepth = 32
 
-    /// The identity of a replay, which no camera can have.
     package static let replay = Self(verbatim: "replay")
 
     private init(verbatim text: String) { description = text }

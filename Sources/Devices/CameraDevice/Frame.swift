@@ -17,7 +17,6 @@ package enum PixelFormat: Sendable, Hashable, CaseIterable {
     case bgrx
 }
 
-/// A picture as a camera delivers it.
 package struct Frame: Sendable, Hashable {
     /// The size limit of a frame, in bytes.
     package static let maximumBytes = 8 << 20

@@ -8,7 +8,6 @@ package protocol FrameSource: AnyObject {
     func nextFrame(_ interruption: Interruption) throws(CameraFault) -> Frame
 }
 
-/// The reasons for a missing frame.
 package enum CameraFault: Error, Hashable, Sendable {
     case interrupted
     /// Another program uses the camera.

@@ -25,7 +25,6 @@ package final class Interruption: Sendable {
 
     package var isRaised: Bool { isRaised(within: 0) }
 
-    /// Waits up to this many milliseconds for the interruption to be raised.
     package func isRaised(within milliseconds: Int32) -> Bool {
         var query = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&query, 1, milliseconds) > 0

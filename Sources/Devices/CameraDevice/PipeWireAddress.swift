@@ -3,7 +3,6 @@ package struct PipeWireAddress: Hashable, Sendable, CustomStringConvertible {
     package static let scheme = "pipewire:"
     private static let longestName = 96
 
-    /// The absolute path of the daemon's socket.
     package let socket: String
     /// The camera's `node.name` at the daemon.
     package let node: String

@@ -6,34 +6,26 @@ internal import Glibc
 /// Use it from a single thread at a time. No method waits: the caller polls ``descriptor`` and then
 /// calls ``serve()``.
 package final class PipeWireConnection {
-    /// The state of the camera at the daemon.
     package enum Standing: Hashable, Sendable {
         /// The daemon has not answered yet.
         case unknown
-        /// The camera is available, with this identity.
         case camera(CameraIdentity)
-        /// The camera is missing or unusable.
         case fault(CameraFault)
     }
 
-    /// The state of the stream.
     struct Stream {
         var isRunning = false
-        /// The cause of a failure that ended the stream.
         var failure: String?
         /// The format of the next frames; nil for a format that cannot be decoded.
         var format: PixelFormat?
         var size = (width: 0, height: 0)
-        /// The newest frame.
         var frame: Frame?
-        /// Count of broken pictures.
         var broken = 0
     }
 
     /// Readable when there is something to serve.
     package var descriptor: Int32 { cpipewire_descriptor(handle) }
     var stream = Stream()
-    /// The camera's node, once known.
     private(set) var node: UInt32?
     private let address: PipeWireAddress
     // SAFETY: owned by this object, and closed only in `deinit`.
@@ -99,7 +91,6 @@ package final class PipeWireConnection {
         }
     }
 
-    /// Starts the stream of pictures.
     func start() throws(CameraFault) {
         guard let node,
             cpipewire_start(handle, node, Frame.maximumBytes) == CPIPEWIRE_OK.rawValue

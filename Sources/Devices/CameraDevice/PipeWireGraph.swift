@@ -1,6 +1,5 @@
 /// The objects of a PipeWire daemon, as far as they tell which process made the camera's node.
 struct PipeWireGraph {
-    /// A client or a node.
     struct Entry {
         let isClient: Bool
         var properties: [String: String] = [:]

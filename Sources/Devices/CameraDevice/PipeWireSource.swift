@@ -1,11 +1,9 @@
 import Glibc
 
-/// A camera of the system's PipeWire daemon.
 package final class PipeWireSource: FrameSource {
     package var format: PixelFormat { connection.stream.format ?? .yuyv }
     /// The limit for an answer of the daemon and for a picture of the camera.
     private static let patience = Duration.seconds(5)
-    /// Broken pictures in a row before the camera counts as failed.
     private static let mostBroken = 10
     /// The limit for the text of a daemon in a message.
     private static let longestReason = 120

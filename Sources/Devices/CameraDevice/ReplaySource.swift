@@ -14,7 +14,6 @@ package final class ReplaySource: FrameSource {
     private let descriptor: Int32
     private let isPipe: Bool
     private var splitter = JPEGSplitter()
-    /// True if the current pass through the file has found a picture.
     private var hasPicture = false
     private var next = ContinuousClock.now
 

@@ -9,7 +9,6 @@ package final class V4L2Source: FrameSource {
     /// Milliseconds without a picture before the camera counts as broken.
     static let patience: Int32 = 3_000
     private static let maximumFormats: UInt32 = 64
-    /// Bad frames in a row before the camera counts as broken.
     private static let maximumBadFrames = 30
 
     private struct Buffer {

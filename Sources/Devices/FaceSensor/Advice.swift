@@ -1,6 +1,5 @@
 import Contract
 
-/// Judges frames, and debounces the hints to the user.
 struct Advice {
     /// Frames in a row that must give an equal hint before it is shown.
     static let patience = 3

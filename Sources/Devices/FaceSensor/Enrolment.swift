@@ -5,7 +5,6 @@ package struct Enrolment {
     package enum Outcome: Hashable, Sendable {
         case nothing
         case hint(SensorHint)
-        /// The number of frames collected so far.
         case stage(UInt32)
         /// All frames are collected: the faces of the template.
         case done([FaceNumbers])

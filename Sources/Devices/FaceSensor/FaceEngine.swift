@@ -78,7 +78,6 @@ package final class FaceEngine {
     /// True if the engine runs at full speed, even in a debug build.
     package static var isOptimised: Bool { cface_is_optimised() != 0 }
 
-    /// True if the engine accepted the detector that it was given.
     package var usedDetector: Bool { cface_used_detector(handle) != 0 }
 
     /// The serialized detector for the next run: loading it is 100 times faster than building it.

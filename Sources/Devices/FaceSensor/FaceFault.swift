@@ -2,7 +2,6 @@ package import CameraDevice
 import Glibc
 import Linux
 
-/// The reasons for a failure of the face sensor.
 package enum FaceFault: Error, Hashable, Sendable {
     case camera(CameraFault)
     case noTemplate
@@ -11,7 +10,6 @@ package enum FaceFault: Error, Hashable, Sendable {
 
     init(_ error: SystemError) { self = .failed("\(error)") }
 
-    /// Describes a failed system call on a file.
     static func system(_ number: Int32, _ action: String, _ path: String) -> Self {
         .failed("\(action): \(path): \(String(cString: strerror(number))).")
     }

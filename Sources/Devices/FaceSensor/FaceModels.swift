@@ -10,7 +10,6 @@ package struct FaceModels: Hashable, Sendable {
         let digest: String
     }
 
-    /// Both models after their check.
     package struct Content: Sendable {
         let landmarks: [UInt8]
         /// Kept open: the engine reads the weights at each look.
@@ -31,7 +30,6 @@ package struct FaceModels: Hashable, Sendable {
 
     package let folder: String
 
-    /// Describes a folder, which may lack the models.
     package init(folder: String) { self.folder = folder }
 
     /// Tells users how to get missing or damaged models.

@@ -44,11 +44,9 @@ extension FaceThreshold {
 }
 
 extension TemplateStore {
-    /// The description of a learned face.
     package struct Learned: Hashable, Sendable {
         /// 32 random hexadecimal digits.
         package let id: String
-        /// The id of the template with this face.
         package let template: String
         /// Seconds since 1970.
         package let time: Int64

@@ -60,7 +60,6 @@ package struct LifeCheck: Sendable {
     /// Starts over after the face was lost: another face may have replaced it.
     mutating func loseFace() { stage = .matching }
 
-    /// Judges a frame with a matching face.
     mutating func answer(_ face: Sight.Face?) -> Progress {
         guard isLitByEmitter, let face else { return .waiting }
         switch stage {

@@ -28,7 +28,6 @@ package struct ModelFetch {
     var client = ["python3", "-I", "-c", Self.program]
     static let program = String(decoding: PackageResources.fetch_archive_py, as: UTF8.self)
 
-    /// Starts the engine as a test.
     var tryOut: (String) throws(FaceFault) -> Void = { folder throws(FaceFault) in
         guard FaceEngine.isBuilt else { return }
         _ = try FaceEngine(models: FaceModels(folder: folder).load())

@@ -2,7 +2,6 @@ package import Contract
 
 /// The limit on the distance between two faces of a person.
 package struct FaceThreshold: Hashable, Sendable {
-    /// The largest distance of a match.
     package let distance: Float
 
     /// The default; docs/face/figures.md says how many good pictures each threshold refuses.
@@ -31,9 +30,7 @@ package struct Recognition {
     package enum Outcome: Hashable, Sendable {
         case nothing
         case hint(SensorHint)
-        /// An attempt failed; the scan continues.
         case noMatch
-        /// The id of the matching template.
         case match(String)
     }
 

@@ -6,16 +6,12 @@ import Linux
 ///
 /// Scores and pictures never leave the scanner. It reports only hints, stages, misses and ids.
 package actor Scanner {
-    /// Events during a scan.
     package enum Report: Hashable, Sendable {
-        /// The camera delivers pictures.
         case ready
         /// Another program uses the camera; the scanner waits for it.
         case busy
         case hint(SensorHint)
-        /// A miss.
         case noMatch
-        /// The number of finished stages of an enrolment.
         case stage(UInt32)
     }
 
@@ -83,7 +79,6 @@ package actor Scanner {
         openCamera = camera
     }
 
-    /// Makes the engine unless it exists already.
     package func warmUp() throws(FaceFault) { _ = try theEye() }
 
     /// Scans until a template matches.

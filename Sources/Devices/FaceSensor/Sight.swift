@@ -8,7 +8,6 @@ package struct Sight: Hashable, Sendable {
         package var x: Float
         /// The middle of the face, 0 to 1 from the top.
         package var y: Float
-        /// The width of the face.
         package var size: Float
         /// The nose's offset along the line of the eyes, in distances between the eyes.
         ///
@@ -42,14 +41,10 @@ package struct Sight: Hashable, Sendable {
         }
     }
 
-    /// Mean brightness, 0 to 1.
     package var brightness: Float
-    /// The fraction of dark pixels.
     package var darkness: Float
-    /// The fraction of glaring pixels.
     package var glare: Float
     package var count: Int
-    /// The largest face.
     package var face: Face?
     /// The numbers of the face, if there is exactly one.
     package var numbers: FaceNumbers?
@@ -88,7 +83,6 @@ package struct FaceNumbers: Hashable, Sendable {
         self.values = values
     }
 
-    /// Returns the Euclidean distance between two faces.
     package func distance(to other: Self) -> Float {
         var sum: Float = 0
         for (one, two) in zip(values, other.values) { sum += (one - two) * (one - two) }

@@ -8,18 +8,15 @@ import Linux
 /// The authentication covers user and camera. A template that was moved to another user, or
 /// attributed to another camera, is refused like any changed file.
 package actor TemplateStore {
-    /// The description of a template.
     package struct Entry: Hashable, Sendable {
         /// 32 random hexadecimal digits.
         package let id: String
         package var label: String
         /// Seconds since 1970.
         package let created: Int64
-        /// The identity of the camera that enrolled it.
         package let camera: String
     }
 
-    /// The limit on templates of a user.
     package static let maximum = 5
     private static let maximumLabel = 256
     private static let maximumFaces = 16
@@ -48,7 +45,6 @@ package actor TemplateStore {
         return Set(now.keys).union(known.keys).filter { now[$0] != known[$0] }.sorted()
     }
 
-    /// Returns the paths of damaged templates.
     package func damaged() throws(FaceFault) -> [String] {
         var paths: [String] = []
         for (user, ids) in try Self.identifiers(in: folder) {
@@ -152,7 +148,6 @@ package actor TemplateStore {
             && id.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
-    /// Returns the ids in the folder, by user.
     private static func identifiers(
         in folder: PrivateDirectory
     ) throws(FaceFault) -> [UInt32: Set<String>] {

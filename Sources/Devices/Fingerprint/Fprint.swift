@@ -1,6 +1,5 @@
 package import DBus
 
-/// The names of fprintd's objects.
 enum Fprint {
     static let busName = "net.reactivated.Fprint"
     static let root = ObjectPath(trusted: "/net/reactivated/Fprint")
@@ -16,7 +15,6 @@ enum Fprint {
     static let claimPatience = Duration.seconds(30)
 }
 
-/// A reader of fprintd.
 package struct FprintReader: Hashable, Sendable {
     /// Identifies a reader across restarts of fprintd.
     package struct Key: Hashable, Sendable {

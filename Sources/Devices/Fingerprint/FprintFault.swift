@@ -1,8 +1,6 @@
 import DBus
 
-/// The reasons for a refusal or failure of fprintd.
 package enum FprintFault: Error, Hashable, Sendable {
-    /// Another program uses the reader.
     case inUse
     /// The reader is unplugged.
     case gone

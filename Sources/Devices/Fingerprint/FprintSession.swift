@@ -9,7 +9,6 @@ package import DBus
 @BusActor package final class FprintSession {
     /// The reasons for a return of ``next()``.
     package enum Turn: Hashable, Sendable {
-        /// fprintd reported a status of the scan.
         case status(ScanStatus)
         /// fprintd left the bus, which ends the claim.
         case lost
@@ -175,7 +174,6 @@ package import DBus
         }
     }
 
-    /// Makes ``next()`` return.
     package func interrupt() {
         isInterrupted = true
         wake()

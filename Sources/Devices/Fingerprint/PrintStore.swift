@@ -10,7 +10,6 @@ import Linux
 package struct PrintStore: Hashable, Sendable {
     /// The state of a print's file, which changes with every write.
     package struct Print: Hashable, Sendable {
-        /// The path below the user's folder.
         package let path: String
         package let finger: Finger
         /// The inode, which changes when the file is replaced.

@@ -22,7 +22,6 @@ package import DBus
     private var isAskedAgain = false
     private var retry: EventSource?
     private var devices: DeviceRecords?
-    /// Failed queries in a row.
     private var failures = 0
 
     /// The limit on retries after a failed query, with a back-off from 1 to 32 s.

@@ -4,7 +4,6 @@ package import Linux
 /// The credentials of all users, each in a file, in a folder that only this process's user can
 /// read.
 package actor CredentialStore {
-    /// A credential with its label.
     package struct Entry: Hashable, Sendable {
         /// 32 random hexadecimal digits.
         package let id: String
@@ -14,7 +13,6 @@ package actor CredentialStore {
         package let credential: Credential
     }
 
-    /// The limit on credentials of a user.
     package static let maximum = 10
     private static let suffix = ".credential"
     private static let partyFile = "machine"
@@ -39,7 +37,6 @@ package actor CredentialStore {
         return Set(now.keys).union(known.keys).filter { now[$0] != known[$0] }.sorted()
     }
 
-    /// Returns the paths of damaged files.
     package func damaged() throws(SystemError) -> [String] {
         var paths: [String] = []
         for (user, ids) in try Self.identifiers(in: folder) {
@@ -148,7 +145,6 @@ package actor CredentialStore {
             .joined()
     }
 
-    /// Returns the ids in the folder, by user.
     private static func identifiers(
         in folder: PrivateDirectory
     ) throws(SystemError) -> [UInt32: Set<String>] {
@@ -167,7 +163,6 @@ package actor CredentialStore {
         try Self.identifiers(in: folder)[user] ?? []
     }
 
-    /// Returns nil if the credential does not exist.
     private func record(_ id: String, of user: UInt32) throws(SystemError) -> CredentialRecord? {
         guard Self.isIdentifier(id), let content = try content(of: id, user) else { return nil }
         guard let record = CredentialRecord(content) else {

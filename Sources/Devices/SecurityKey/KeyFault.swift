@@ -1,14 +1,10 @@
 /// The reasons for a failure of a security key.
 package enum KeyFault: Error, Hashable, Sendable {
-    /// The caller stopped the operation.
     case interrupted
-    /// The key was unplugged.
     case gone
-    /// Another program uses the key.
     case busy
     /// The user did not touch the key before its own time limit.
     case untouched
-    /// The key does not answer.
     case silent
     /// The key has none of the credentials.
     case stranger
@@ -16,7 +12,6 @@ package enum KeyFault: Error, Hashable, Sendable {
     case enrolled
     /// The key's answer does not prove its credential; a sentence says why.
     case unproven(String)
-    /// The key has no room for a credential.
     case full
     /// Any other failure: a sentence for people.
     case failed(String)

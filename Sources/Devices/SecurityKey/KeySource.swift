@@ -2,13 +2,11 @@ import CFido2
 import Glibc
 import Linux
 
-/// The place to look for security keys.
 package enum KeySource: Hashable, Sendable {
     case devices
     /// A folder of sockets of simulated keys, for tests.
     case sockets(String)
 
-    /// The limit on keys.
     private static let most = 16
 
     /// The folder that changes when a key is plugged in or out.

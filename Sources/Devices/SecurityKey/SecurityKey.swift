@@ -15,7 +15,6 @@ package struct RelyingParty: Hashable, Sendable {
 ///
 /// The key is open only during an operation, so that other programs can use it in between.
 package actor SecurityKey {
-    /// An open key of libfido2.
     private struct Session {
         let device: OpaquePointer
         let channel: KeyChannel
@@ -26,7 +25,6 @@ package actor SecurityKey {
             if !fido_dev_is_fido2(device) { waits() }
         }
 
-        /// True if the key verifies its user itself.
         var verifiesUser: Bool { fido_dev_has_uv(device) }
 
         func check(_ code: Int32) throws(KeyFault) {
@@ -148,7 +146,6 @@ package actor SecurityKey {
 
     /// A key's answers about credentials without a touch.
     private struct Knowledge {
-        /// The credential that the key has.
         var has: Credential?
         /// Credentials about which the key gave no answer, because some keys require a touch first.
         var unsure: [Credential] = []

@@ -15,10 +15,8 @@ package import DBus
     package var asObject: UnsafeMutablePointer<GObject> { UnsafeMutablePointer(pointer) }
     package func typed<Class>() -> UnsafeMutablePointer<Class> { UnsafeMutablePointer(pointer) }
 
-    /// Returns whether the object is of a class or of its subclass.
     package func isA(_ type: GType) -> Bool { g_type_check_instance_is_a(typed(), type) != 0 }
 
-    /// The plain text of a label.
     package var text: String {
         get { gtk_label_get_text(pointer).map { String(cString: $0) } ?? "" }
         nonmutating set {
@@ -38,7 +36,6 @@ package import DBus
         nonmutating set { gtk_widget_set_sensitive(asWidget, newValue ? 1 : 0) }
     }
 
-    /// True if the user can type into a field.
     package var isEditable: Bool {
         get { gtk_editable_get_editable(pointer) != 0 }
         nonmutating set { gtk_editable_set_editable(pointer, newValue ? 1 : 0) }
@@ -55,10 +52,8 @@ package import DBus
         gtk_text_grab_focus_without_selecting(UnsafeMutablePointer(text))
     }
 
-    /// The width without a limit on space.
     package var naturalWidth: gint { natural(GTK_ORIENTATION_HORIZONTAL, -1) }
 
-    /// Returns the height for a width.
     package func naturalHeight(_ width: gint) -> gint { natural(GTK_ORIENTATION_VERTICAL, width) }
 
     private func natural(_ orientation: GtkOrientation, _ other: gint) -> gint {
@@ -122,7 +117,6 @@ package import DBus
     }
 }
 
-/// Holds the closure of a signal handler.
 final class Receiver {
     let body: @BusActor () -> Void
 

@@ -59,7 +59,6 @@ extension Widget {
     }
 }
 
-/// Holds the closure of a key handler.
 private final class KeyReceiver {
     let body: @BusActor (UInt32) -> Bool
 
