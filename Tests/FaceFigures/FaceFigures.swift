@@ -6,8 +6,7 @@ import Linux
 /// Prints the engine's findings about pictures, for `scripts/face-figures`.
 ///
 /// `FaceFigures MODELS` reads a file name of a JPEG picture from each line. The line that answers
-/// it
-/// has the number of faces, the width, yaw and eyes of the largest, and the face's numbers.
+/// it has the number of faces, the width, yaw and eyes of the largest, and the face's numbers.
 @main
 enum FaceFigures {
     static func main() throws {

@@ -184,8 +184,7 @@ struct FaceServiceTests {
         // Copy the program: other users may not be able to read the build folder.
         let name = "localauth-sensor-face"
         // Copy in another process: a concurrently started child could inherit this process's
-        // writable
-        // descriptor, and the program could then not be run.
+        // writable descriptor, and the program could then not be run.
         let copied = try ChildProcess.run(
             ["/bin/cp", "\(ChildProcess.folder)/\(name)", "\(folder.path)/\(name)"]
         )

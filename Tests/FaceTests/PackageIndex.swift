@@ -120,8 +120,7 @@ final class PackageIndex: Sendable {
     private static let python = ModelFetch(folder: "") { _ in }.client
     /// The environment of a user who wants no source packages, and a package for another Python.
     ///
-    /// Both
-    /// must be ignored, because the package is not installed.
+    /// Both must be ignored, because the package is not installed.
     private static let clean = [
         "/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "PIP_CONFIG_FILE=/dev/null",
         "PIP_ONLY_BINARY=:all:",

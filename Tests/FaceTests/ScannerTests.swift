@@ -185,8 +185,7 @@ import Testing
     @Test("A person who leaves and returns repeatedly causes a miss, a passer-by does not")
     func passingAgain() async throws {
         // The clock advances three times for each frame with a face: about a second with the other
-        // person
-        // before the scene is empty.
+        // person before the scene is empty.
         let passing = [UInt8](repeating: 2, count: 9) + [UInt8](repeating: 0, count: 12)
         for (times, isMiss) in [(1, false), (3, false), (4, true)] {
             let frames = [[UInt8]](repeating: passing, count: times).flatMap(\.self)

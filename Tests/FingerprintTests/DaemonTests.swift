@@ -171,8 +171,7 @@ struct DaemonTests {
 
     /// Runs `body` on a bench.
     ///
-    /// With `idleTimeout`, the bus starts the sensor, which exits after so many
-    /// idle seconds.
+    /// With `idleTimeout`, the bus starts the sensor, which exits after so many idle seconds.
     static func run(
         idleTimeout: Int? = nil,
         _ body: @BusActor (DaemonBench) async throws -> Void

@@ -60,8 +60,7 @@ extension ReaderBench {
     /// Cancels a Verify while fprintd matches, and checks that `ask` does not block.
     ///
     /// Stops fprintd during the match, so that the match lasts until the test continues it. On a
-    /// busy
-    /// machine the match can end before the stop: then the method tries again.
+    /// busy machine the match can end before the stop: then the method tries again.
     ///
     /// Returns the number of the operation.
     func canceled(

@@ -86,8 +86,7 @@ struct TrapTests {
             try await eventually("the sensor to be away") { try await !reader.sensor.present() }
             #expect(try await reader.sensor.unavailability() == "no-hardware")
             // The sensor may still be listing readers. Sometimes a virtual reader crashes fprintd,
-            // and the
-            // sensor then reports fprintd's exit.
+            // and the sensor then reports fprintd's exit.
             var health = try await reader.sensor.health()
             try await eventually("a health that says so, not \(health)") {
                 health = try await reader.sensor.health()

@@ -45,8 +45,7 @@ struct DesktopTests {
     /// Returns whether a new prompt survives a key pressed in its first moment.
     ///
     /// The agent is stopped as soon as its window appears. Keys pressed meanwhile then count as
-    /// pressed
-    /// in that moment, even on a slow machine.
+    /// pressed in that moment, even on a slow machine.
     @BusActor private static func outlivesEarlyKey(_ stage: Stage) async throws -> Bool {
         let screen = stage.screen
         let before = screen.windowsSoFar

@@ -23,8 +23,7 @@ struct WindowContractTests {
             // Turn off key repeat: a busy machine would repeat keys that are released late.
             try await screen.run("/usr/bin/xset", "r", "off")
             // Map these letters to keys in advance. Otherwise xdotool changes the layout for each
-            // of them
-            // and back, and a window that reads the new layout too late gets no letter.
+            // of them and back, and a window that reads the new layout too late gets no letter.
             for (number, key) in ["adiaeresis", "odiaeresis", "U5BC6", "U7801"].enumerated() {
                 try await screen.run("/usr/bin/xmodmap", "-e", "keycode \(248 + number) = \(key)")
             }

@@ -162,10 +162,8 @@ import TestSupport
     /// Waits until the window manager has handled all closed windows.
     ///
     /// A later window may get the number of a closed window. On a busy machine Openbox would hide
-    /// it when
-    /// it handles the old window's end. Openbox handles requests in order, so an answer proves that
-    /// it
-    /// is done.
+    /// it when it handles the old window's end. Openbox handles requests in order, so an answer
+    /// proves that it is done.
     func waitForManager() async throws {
         desktops = desktops == 4 ? 5 : 4
         try await run("/usr/bin/xdotool", "set_num_desktops", "\(desktops)")

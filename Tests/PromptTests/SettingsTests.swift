@@ -31,8 +31,7 @@ struct SettingsTests {
     /// Opens the window that adds a fingerprint.
     ///
     /// GTK needs a quarter of a second for a press. A row that is redrawn meanwhile loses it, so
-    /// the
-    /// press is repeated.
+    /// the press is repeated.
     @BusActor private static func add(_ reader: ScreenReader) async throws {
         var pressed: ContinuousClock.Instant?
         try await eventually(

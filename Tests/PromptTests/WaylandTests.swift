@@ -78,8 +78,7 @@ struct WaylandTests {
                 try await stage.reader.waitForNothing()
             }
             // Sway supports both versions of the protocol. Mutter may support only the first, and
-            // KWin
-            // only the second.
+            // KWin only the second.
             for version in 1...2 {
                 let line = try Regex(
                     "zxdg_imported_v\(version)@[0-9]+\\.set_parent_of\\(wl_surface"

@@ -108,9 +108,8 @@ float brightness(const dlib::array2d<unsigned char> &grey, const dlib::rectangle
     return float(double(sum) / double(inside.area()) / 255);
 }
 
-// Measures how open an eye is. The five landmarks mark the corners of an eye but not its lids.
-// An open eye varies from side to side (skin, white, iris, white); a closed eye is horizontal
-// lines.
+// Measures how open an eye is. The five landmarks mark the corners of an eye but not its lids. An
+// open eye varies from side to side (skin, white, iris, white); a closed eye is horizontal lines.
 // The patch spans the corners and is square. A fixed number of steps makes its size irrelevant.
 float openness(const dlib::array2d<unsigned char> &grey, const float *outer, const float *inner) {
     constexpr int columns = 32, rows = 24, first_row = 8, last_row = 18, first = 2, last = 30;

@@ -6,9 +6,9 @@
 
 #ifdef __x86_64__
 
-// These are the standard headers that dlib includes. Include them before the target attribute:
-// code compiled for AVX has to have names of its own. The linker keeps any of several definitions
-// of an inline function, and a processor without AVX could run the AVX version.
+// These are the standard headers that dlib includes. Include them before the target attribute: code
+// compiled for AVX has to have names of its own. The linker keeps any of several definitions of an
+// inline function, and a processor without AVX could run the AVX version.
 #include <algorithm>
 #include <array>
 #include <cassert>

@@ -16,8 +16,7 @@ class decoder {
     bool is_good() const { return !is_bad; }
 
     // A control byte holds the count of bytes and, in its highest bit, the sign. The bytes follow
-    // in
-    // little-endian order.
+    // in little-endian order.
     int64_t integer() {
         const int control = at < end ? *at++ : 0, count = control & 0x0f;
         if (is_bad || count < 1 || count > 8 || (control & 0x70) != 0 || end - at < count)

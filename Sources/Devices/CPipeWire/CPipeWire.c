@@ -172,8 +172,7 @@ static int start_up(struct cpipewire *self, int socket) {
     self->loop = library.pw_loop_new(NULL);
     if (self->loop) {
         // Stay in the loop while it lives. Otherwise the library runs events of its other threads
-        // on
-        // those threads.
+        // on those threads.
         pw_loop_enter(self->loop);
         self->pipewire = library.pw_context_new(self->loop, properties(items, 3), 0);
     }
@@ -205,8 +204,7 @@ int32_t cpipewire_open(int socket, const struct cpipewire_events *events, void *
     self->events = *events;
     self->context = context;
     // Block all signals: the library's threads inherit the mask, and the program's own thread
-    // handles
-    // signals.
+    // handles signals.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -3,8 +3,8 @@ import Glibc
 /// A camera's identity: the description that its USB device reports, and its port.
 ///
 /// If no other connected device has the serial number, it replaces the port. The camera may then
-/// move to another port or to a dock. An attacker who can imitate the serial number could use
-/// the port as well.
+/// move to another port or to a dock. An attacker who can imitate the serial number could use the
+/// port as well.
 ///
 /// A user enrolled with a camera is recognised by that camera only. A virtual camera can show any
 /// picture, so only USB devices and cameras of a system's PipeWire have an identity.
@@ -38,8 +38,8 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     /// Reads the identity of a device node from the kernel.
     ///
     /// Tests set `root`, a prefix of `/dev` and `/sys`.
-    /// - Throws: ``CameraFault/disconnected`` if the node is missing,
-    /// ``CameraFault/untrusted(_:)`` if it is no camera on a USB port.
+    /// - Throws: ``CameraFault/disconnected`` if the node is missing, ``CameraFault/untrusted(_:)``
+    ///   if it is no camera on a USB port.
     package init(of path: String, root: String = "") throws(CameraFault) {
         guard let node = Self.resolve(root + path) else { throw .disconnected }
         guard let base = Self.resolve(root + "/dev"), node.hasPrefix(base + "/video"),
@@ -153,7 +153,7 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     /// Explains why no connected camera has an identity.
     ///
     /// - Returns: The ``CameraFault/untrusted(_:)`` of the first camera that takes pictures, or
-    /// ``CameraFault/disconnected`` without such a camera.
+    ///   ``CameraFault/disconnected`` without such a camera.
     package static func absence(root: String = "", system: VideoSystem = .kernel) -> CameraFault {
         for node in nodes(root) {
             do throws(CameraFault) {

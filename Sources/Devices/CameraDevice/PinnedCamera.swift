@@ -14,7 +14,7 @@ package struct PinnedCamera: Sendable {
     ///
     /// Tests set `root`, a prefix of `/dev` and `/sys`.
     /// - Throws: ``CameraFault/untrusted(_:)`` if another camera was opened; the faults of the hook
-    /// and of ``V4L2Source``.
+    ///   and of ``V4L2Source``.
     package func open(
         _ interruption: Interruption,
         system: VideoSystem = .kernel,

@@ -43,7 +43,7 @@ package final class PipeWireConnection {
     /// The caller then waits for the answers.
     ///
     /// - Throws: ``CameraFault/disconnected`` without a daemon, ``CameraFault/untrusted(_:)`` if it
-    /// isn't the system's, or ``CameraFault/failed(_:)``.
+    ///   isn't the system's, or ``CameraFault/failed(_:)``.
     package init(_ address: PipeWireAddress) throws(CameraFault) {
         self.address = address
         let socket = try SystemSocket.connect(to: address.socket)

@@ -38,8 +38,8 @@ struct PipeWireGraph {
 
     /// Records a property of a client or node.
     ///
-    /// Only the first value counts: the daemon sets it. A node's own values arrive later.
-    /// A value that is too long cannot be a camera's, and is ignored.
+    /// Only the first value counts: the daemon sets it. A node's own values arrive later. A value
+    /// that is too long cannot be a camera's, and is ignored.
     mutating func set(_ key: String, of id: UInt32, to value: String) {
         guard let entry = entries[id], entry.properties[key] == nil, Self.keys.contains(key),
             value.utf8.count <= Self.longestText
@@ -65,8 +65,7 @@ struct PipeWireGraph {
     /// other person's client may have been connected at any time since this graph was started.
     ///
     /// - Throws: ``CameraFault/disconnected`` without such a node, ``CameraFault/untrusted(_:)``,
-    ///   or
-    /// ``CameraFault/failed(_:)``.
+    ///   or ``CameraFault/failed(_:)``.
     func camera(_ name: String) throws(CameraFault) -> UInt32 {
         guard !isOverfull else { throw .failed("PipeWire has more objects than can be judged.") }
         let unnamed = entries.values.contains {

@@ -15,7 +15,7 @@ package final class PipeWireSource: FrameSource {
     /// Opens the expected camera and waits until the stream runs.
     ///
     /// - Throws: ``CameraFault/interrupted``, ``CameraFault/disconnected``, ``CameraFault/busy``,
-    /// ``CameraFault/untrusted(_:)``, or ``CameraFault/failed(_:)``.
+    ///   ``CameraFault/untrusted(_:)``, or ``CameraFault/failed(_:)``.
     package init(
         _ address: PipeWireAddress,
         as expected: CameraIdentity,

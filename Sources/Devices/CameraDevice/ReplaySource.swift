@@ -2,8 +2,8 @@ import Glibc
 
 /// Plays a file of concatenated JPEG pictures like a camera.
 ///
-/// A file plays in a loop at 30 pictures a second. A named pipe delivers each picture as soon as
-/// it is written.
+/// A file plays in a loop at 30 pictures a second. A named pipe delivers each picture as soon as it
+/// is written.
 package final class ReplaySource: FrameSource {
     /// Milliseconds between two frames of a file.
     static let pace: Int32 = 33

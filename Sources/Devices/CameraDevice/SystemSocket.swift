@@ -15,8 +15,7 @@ enum SystemSocket {
     /// Connects without waiting.
     ///
     /// - Throws: ``CameraFault/disconnected`` without a listener, ``CameraFault/untrusted(_:)`` if
-    ///   it
-    /// is a person's or open to everyone, ``CameraFault/failed(_:)`` otherwise.
+    ///   it is a person's or open to everyone, ``CameraFault/failed(_:)`` otherwise.
     static func connect(to path: String) throws(CameraFault) -> Int32 {
         // Check the prefix first: the sensor's unit hides these folders, so they would seem to be
         // missing.

@@ -59,8 +59,7 @@ extension TemplateStore {
     /// The template keeps its id.
     ///
     /// - Returns: False if ``Learning`` refuses the face. At most a face a day and five in total
-    ///   are
-    /// learned.
+    ///   are learned.
     /// - Throws: ``FaceFault/noTemplate`` if the template was removed.
     package func learn(
         _ face: FaceNumbers,

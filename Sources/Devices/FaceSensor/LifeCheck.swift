@@ -2,8 +2,8 @@ import Contract
 
 /// Checks liveness with an infrared camera: light from its emitter, and a turn of the head.
 ///
-/// The user turns to a random side. The check refuses photographs and screens, but not masks.
-/// It has been tested on pictures only.
+/// The user turns to a random side. The check refuses photographs and screens, but not masks. It
+/// has been tested on pictures only.
 package struct LifeCheck: Sendable {
     enum Progress: Hashable {
         case waiting

@@ -66,8 +66,7 @@ package actor TemplateStore {
     /// Returns a user's templates of a camera.
     ///
     /// - Throws: ``FaceFault/noTemplate`` without templates, ``FaceFault/failed(_:)`` if all belong
-    ///   to
-    /// another camera.
+    ///   to another camera.
     package func templates(
         of user: UInt32,
         camera: String

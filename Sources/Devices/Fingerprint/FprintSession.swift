@@ -66,9 +66,8 @@ package import DBus
     /// Cancelling the task ends the wait at once.
     ///
     /// A request to fprintd cannot be withdrawn. fprintd may grant the claim after a cancellation,
-    /// and
-    /// ``close(undoing:awake:)`` then releases it. Closing the connection earlier would leave the
-    /// reader claimed without an owner until fprintd has opened and closed it.
+    /// and ``close(undoing:awake:)`` then releases it. Closing the connection earlier would leave
+    /// the reader claimed without an owner until fprintd has opened and closed it.
     ///
     /// - Throws: `inUse`, `gone`, `lost`, `denied`, `silent`, `canceled`.
     package func claim(for user: String) async throws(FprintFault) {
@@ -221,8 +220,7 @@ package import DBus
     /// - Parameters:
     ///   - finger: The finger being enrolled. If its enrolment completed after all, it is deleted.
     ///   - awake: Returns when the machine is awake. A Release or a disconnect during suspend
-    ///     leaves
-    ///     the reader open until fprintd exits.
+    ///     leaves the reader open until fprintd exits.
     package func close(
         undoing finger: Finger? = nil,
         awake: @BusActor () async -> Void

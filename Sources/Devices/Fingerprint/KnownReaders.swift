@@ -6,8 +6,7 @@ package import Linux
 /// after a restart.
 ///
 /// Format: a line of text per reader, with the sensor's number, the index among readers of this
-/// name
-/// and the name, separated by tabs.
+/// name and the name, separated by tabs.
 package struct KnownReaders: Hashable, Sendable {
     private static let name = "fingerprint-readers"
     /// The limit on sensors: the number of names in the bus's policy.
@@ -15,8 +14,7 @@ package struct KnownReaders: Hashable, Sendable {
     static let largestFile = 16 << 10
     /// The limit on a reader's name.
     ///
-    /// Longer names are not saved, because the file could grow too large
-    /// to be read.
+    /// Longer names are not saved, because the file could grow too large to be read.
     private static let longestName = 1024
 
     private let folder: String
@@ -46,8 +44,7 @@ package struct KnownReaders: Hashable, Sendable {
     /// Returns the sensor number of a reader, from 1.
     ///
     /// An unknown reader gets the first free number, or else the first number of an absent reader.
-    /// A
-    /// reader that is the only one present gets number 1, because it replaces the first reader.
+    /// A reader that is the only one present gets number 1, because it replaces the first reader.
     ///
     /// - Parameters:
     ///   - key: The reader.

@@ -8,8 +8,7 @@ package struct Credential: Hashable, Sendable {
     package let publicKey: [UInt8]
     /// True if the security key has to verify its user, for example by a finger.
     ///
-    /// A touch is then
-    /// insufficient.
+    /// A touch is then insufficient.
     package let verifiesUser: Bool
     /// The security key's signature counter at its last use; 0 if it does not count.
     package var counter: UInt32

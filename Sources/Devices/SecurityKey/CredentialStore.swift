@@ -50,8 +50,7 @@ package actor CredentialStore {
     /// Returns a user's undamaged credentials, the oldest first.
     ///
     /// - Throws: ``SystemError`` if a file cannot be read: it may be intact, so the user's
-    ///   credentials
-    /// are unknown.
+    ///   credentials are unknown.
     package func entries(of user: UInt32) throws(SystemError) -> [Entry] {
         var entries: [Entry] = []
         for id in try identifiers(of: user) {

@@ -32,11 +32,10 @@ final class KeyChannel: Sendable {
     /// Opens the channel with an exclusive lock on the key.
     ///
     /// Signalling `stop` ends every wait. `waits` is called when the key waits for a touch, and
-    /// again
-    /// every ten seconds.
+    /// again every ten seconds.
     ///
     /// - Throws: ``KeyFault/busy`` if another program uses the key, ``KeyFault/gone`` if it is
-    /// unplugged, or ``KeyFault/failed(_:)``.
+    ///   unplugged, or ``KeyFault/failed(_:)``.
     init(
         _ place: KeyPlace,
         stop: EventDescriptor,

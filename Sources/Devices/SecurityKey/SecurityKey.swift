@@ -61,8 +61,7 @@ package actor SecurityKey {
     /// Refuses a key that has one of the `enrolled` credentials.
     ///
     /// Signalling `stop` ends the operation at any point. `waits` is called when the key waits for
-    /// a
-    /// touch, and again every ten seconds.
+    /// a touch, and again every ten seconds.
     ///
     /// - Returns: The new credential.
     /// - Throws: ``KeyFault``.
@@ -119,8 +118,8 @@ package actor SecurityKey {
     ///
     /// - Returns: The credential that signed, with its new counter.
     /// - Throws: ``KeyFault/stranger`` before any touch if the key has none of the credentials,
-    /// ``KeyFault/unproven(_:)`` if the signature does not cover this challenge, this machine and a
-    /// touch, or is not new.
+    ///   ``KeyFault/unproven(_:)`` if the signature does not cover this challenge, this machine and
+    ///   a touch, or is not new.
     package func sign(
         with credentials: [Credential],
         for party: RelyingParty,
@@ -154,8 +153,7 @@ package actor SecurityKey {
     /// Asks the key without a touch which credential it has.
     ///
     /// A key without any of them then does not blink, and cannot use up attempts. Each credential
-    /// needs
-    /// its own request, because some keys take no longer list.
+    /// needs its own request, because some keys take no longer list.
     private static func knowledge(
         of credentials: [Credential],
         _ party: RelyingParty,

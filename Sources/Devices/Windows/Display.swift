@@ -8,8 +8,7 @@ import Glibc
     /// Connects to the display server and applies a style; returns false without a display server.
     ///
     /// Windows are drawn by the processor. OpenGL would slow the start and need three times the
-    /// memory
-    /// of the rest of this process, which a small window does not justify.
+    /// memory of the rest of this process, which a small window does not justify.
     package static func open(for program: String, style: [UInt8]) -> Bool {
         setenv("GSK_RENDERER", "cairo", 0)
         setenv("GDK_DEBUG", "gl-disable,vulkan-disable", 0)
@@ -133,8 +132,7 @@ import Glibc
     /// Passes an activation token, which lets a window take the focus, to the display server.
     ///
     /// An X11 window manager reads the token when the window appears. A Wayland compositor consumes
-    /// it
-    /// and activates what is visible, so the token is passed only after the first paint.
+    /// it and activates what is visible, so the token is passed only after the first paint.
     package static func setActivation(of window: Widget, _ token: String) {
         guard !token.isEmpty else { return }
         guard !isX11, let clock = surface(of: window).flatMap(gdk_surface_get_frame_clock) else {
@@ -155,8 +153,7 @@ import Glibc
     /// Redirects all keys to a window, even if another window has the focus.
     ///
     /// X11 only, by a grab. On Wayland other windows cannot see the keys, and a compositor might
-    /// ask
-    /// the user first.
+    /// ask the user first.
     /// - Returns: Whether all keys go to the window; always true on Wayland.
     package static func grabKeyboard(for window: Widget) -> Bool {
         guard isX11, let surface = surface(of: window) else { return true }

@@ -94,8 +94,8 @@ package import DBus
     /// Calls `body` for each emission of a signal, while the object exists.
     ///
     /// A single function serves all signal signatures. Swapped arguments put our context first, and
-    /// the
-    /// rest are ignored. The function returns TRUE to signals that ask whether they were handled.
+    /// the rest are ignored. The function returns TRUE to signals that ask whether they were
+    /// handled.
     package func on(_ signal: String, _ body: @escaping @BusActor () -> Void) {
         let call: @convention(c) (gpointer) -> gboolean = { context in
             let address = UInt(bitPattern: context)
