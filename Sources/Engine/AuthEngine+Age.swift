@@ -1,13 +1,13 @@
 import Contract
 
-/// What lies how long ago: the passcode that biometry needs (L11), and the unlock that answers an
+/// Age rules: the recent password that biometry needs (L11), and the unlock that answers an
 /// evaluation (R34).
 extension AuthEngine {
-    /// The age rule by which biometry waits for a passcode; nil: none does.
+    /// The age rule that refuses biometry until the password is given; nil if no rule does.
     func overdueCause(of record: UserRecord, at moment: Instant) -> PasscodeCause? {
         if settings.passcodeAfterBoot, record.lastPasscode == nil { return PasscodeCause(.boot) }
         let passcode = record.lastPasscode ?? since
-        // A service that began after that passcode is no unlock.
+        // The start of the service is no unlock, so it must not count as a later biometric success.
         let biometry = record.lastBiometricUnlock ?? min(since, passcode)
         if let limit = settings.passcodeAfter, moment - max(passcode, biometry) >= limit {
             return PasscodeCause(.hours)
@@ -20,20 +20,22 @@ extension AuthEngine {
         return nil
     }
 
-    /// The record of a user who gave the passcode just now.
+    /// The record of a user who has just given the password.
     func afterPasscode(of uid: UInt32) -> UserRecord {
         var record = UserRecord()
         record.lastPasscode = now
-        // An unlock from before biometry was refused is not reused after it.
+        // An unlock from before biometry was refused must not be reused afterwards.
         if !isBiometryRefused(uid) {
             record.lastBiometricUnlock = self.record(of: uid).lastBiometricUnlock
         }
         return record
     }
 
-    /// A biometric unlock that is recent enough to answer the request; nil: there is none.
+    /// Returns a biometric unlock that is recent enough to answer the request; nil if there is
+    /// none.
     ///
-    /// With which sensor it was is not known: a caller that is choosy about it gets a prompt.
+    /// The record does not say which sensor matched. A caller that restricts sensors, strength or
+    /// operation therefore gets a prompt.
     func reusableUnlock(for request: Request, _ plan: [SensorFact]) -> Grant.Evidence? {
         guard !request.isUnlock, request.operation == nil, request.sensors == nil,
             request.minimumStrength == nil,
@@ -44,7 +46,7 @@ extension AuthEngine {
         return .unlock(sensor.type)
     }
 
-    /// A correct passcode at a screen lock counts like one in a prompt (R5).
+    /// A correct password at a screen lock counts like a password in a prompt (R5).
     mutating func unlocked(_ uid: UInt32, byPasscode: Bool) {
         let before = record(of: uid)
         var unlocked = before
@@ -58,7 +60,9 @@ extension AuthEngine {
         save(unlocked, of: uid, stricter: before)
     }
 
-    /// A biometric unlock counts only once it is granted; a canceled one never does.
+    /// Records a granted biometric unlock.
+    ///
+    /// A canceled unlock is never recorded.
     mutating func noteUnlock(of uid: UInt32) {
         var record = record(of: uid)
         record.lastBiometricUnlock = now
@@ -67,7 +71,9 @@ extension AuthEngine {
 }
 
 extension UserRecord {
-    /// What must never be forgotten: all but the times, without which the rules are stricter.
+    /// The fields that a crash must not lose.
+    ///
+    /// Losing the times only makes the rules stricter.
     var counts: UserRecord {
         var copy = self
         copy.lastPasscode = nil

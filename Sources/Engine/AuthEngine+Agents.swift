@@ -1,6 +1,8 @@
 extension AuthEngine {
-    /// Whether an agent may register: one normal and one fallback a session and user, one a
-    /// process, four a connection.
+    /// Whether an agent may register.
+    ///
+    /// The limits are one normal and one fallback agent for each session and user, one agent for
+    /// each process, and four agents for each connection.
     package func canRegister(
         uid: UInt32,
         session: String,
@@ -28,19 +30,19 @@ extension AuthEngine {
         agents.append(agent)
     }
 
-    /// Whether an agent serves a process and its children alone.
+    /// Whether some agent serves only a process and its children.
     package var servesProcesses: Bool {
         agents.contains { agent in
             if case .process = agent.kind { true } else { false }
         }
     }
 
-    /// The agent that would show a prompt: the one of the process (or its nearest parent), else
-    /// the session's own, else its fallback.
+    /// Returns the agent that would show a prompt.
     ///
-    /// One of another session shows nothing here: that one may be remote. One of root's that is in
-    /// no session serves its process anywhere, and root's agent of a process the unlocks that this
-    /// process asks for.
+    /// The order is: the agent of the process or its nearest parent, the session's normal agent,
+    /// the session's fallback. An agent of another session is never used, because that session may
+    /// be remote. A root agent outside sessions serves its process in any session. Root's agent of
+    /// a process also shows the unlocks that this process requests.
     package func agent(
         for uid: UInt32,
         session: String,
@@ -59,9 +61,11 @@ extension AuthEngine {
         return users.first { $0.kind == .normal } ?? users.first { $0.kind == .fallback }
     }
 
-    /// The agent that would show a prompt now, by where the caller stands, or why none would.
+    /// Returns the agent that would show a prompt for a caller with these facts, or why there is
+    /// none.
     ///
-    /// Evaluate decides by this, and the property `Interactive` and CanInteract say it (L28).
+    /// Evaluate decides by this result. The property `Interactive` and the call CanInteract report
+    /// it (L28).
     package func prompter(
         for uid: UInt32,
         _ facts: Facts,
@@ -79,21 +83,22 @@ extension AuthEngine {
         return .failure(facts.isInNoSession ? .noAgentThere : .noAgent)
     }
 
-    /// Why somebody who stands there may not enrol: who does has to sit at the machine (L2); nil:
-    /// they may.
+    /// Why this caller may not enrol, or nil.
+    ///
+    /// Enrolment requires presence at the machine (L2).
     package func enrolmentRefusal(of uid: UInt32, _ facts: Facts) -> Refusal? {
         if facts.isRemote { return .remoteSession }
         switch prompter(for: uid, facts) {
         case .success(let agent):
             return facts.isInNoSession && !agent.isAtDisplay ? .promptElsewhere : nil
         case .failure(let absence):
-            // Who is in a session needs no agent if a context has the passcode.
+            // A caller in a session needs no agent if its context holds the password.
             return facts.session == nil || facts.isInNoSession ? absence.refusal : nil
         }
     }
 
-    /// The facts where the prompt would be shown: without sensors for a caller in no session whose
-    /// prompt isn't known to be at the machine (L2).
+    /// Withholds the sensors from a caller outside sessions unless its prompt is known to be at the
+    /// machine (L2).
     func placed(_ facts: Facts, _ uid: UInt32, isUnlock: Bool = false) -> Facts {
         guard facts.isInNoSession,
             case .success(let agent) = prompter(for: uid, facts, isUnlock: isUnlock),
@@ -105,12 +110,11 @@ extension AuthEngine {
         return facts
     }
 
-    /// The agent that was asked to show the evaluation's prompt; nil: none was.
+    /// The agent that was told to show the evaluation's prompt, or nil.
     package func promptsAgent(of evaluation: EvaluationID) -> AgentID? {
         evaluations[evaluation]?.prompt?.agent
     }
 
-    /// The client's evaluations that have not been answered.
     package func pendingCount(of client: ClientID) -> Int {
         evaluations.values.filter { $0.request.client == client }.count
     }
@@ -119,7 +123,7 @@ extension AuthEngine {
 }
 
 extension Facts {
-    /// No sensor is of use to who is not there (L2).
+    /// Marks every sensor unavailable, because the user is not at the machine (L2).
     package mutating func withholdSensors() {
         for index in sensors.indices { sensors[index].availability = .unavailable }
     }

@@ -1,10 +1,10 @@
 package import Contract
 
 extension AuthEngine {
-    /// Why such an evaluation is not possible now; nil when it is.
+    /// Returns why this evaluation is impossible now, or nil if it is possible.
     ///
-    /// Shows nothing, starts nothing. In the order of R10: -6 or -13, -7, -8, -5. An invalid
-    /// context comes before all (-10).
+    /// Shows no prompt and starts no sensor. Refusals come in the order of R10: -6 or -13, -7, -8,
+    /// -5. An invalid context precedes all of them (-10).
     package func availability(
         _ policy: Policy,
         uid: UInt32,
@@ -16,7 +16,7 @@ extension AuthEngine {
         return refusal(of: policy.factors, uid: uid, facts: placed(facts, uid), at: moment)
     }
 
-    /// Why none of the factors can be proved now; nil when one can.
+    /// Returns why none of the factors can be proved now, or nil if at least one can.
     func refusal(
         of factors: Set<Factor>,
         uid: UInt32,
@@ -36,7 +36,7 @@ extension AuthEngine {
         if usable.isEmpty {
             if facts.isRemote { return .remoteSession }
             if facts.isPromptElsewhere { return .promptElsewhere }
-            // What it looks at is not known before it has said so.
+            // The sensor's type is unknown until its program has reported it.
             if facts.sensors.contains(where: { $0.availability == .starting }) {
                 return .sensorStarting
             }
@@ -56,7 +56,7 @@ extension AuthEngine {
         return usable.contains { $0.templates > 0 } ? nil : .companionNotPaired
     }
 
-    /// The sensors that look when any of the factors is enough.
+    /// The sensors to start for a stage in which any of the factors is enough.
     func sensors(for factors: Set<Factor>, uid: UInt32, facts: Facts) -> [SensorFact] {
         let usesBiometry =
             factors.contains(.biometry) && biometryRefusal(uid: uid, facts: facts, at: now) == nil
@@ -66,13 +66,13 @@ extension AuthEngine {
         }
     }
 
-    /// Why biometry waits for a passcode of this user; nil: it doesn't.
+    /// The refusal while biometry waits for this user's password, or nil.
     package func lockout(of uid: UInt32, at moment: Instant) -> Refusal? {
         guard let cause = refusingCause(of: uid, at: moment) else { return nil }
         return cause.word == .lockout ? .tooManyFailures : .passcodeFirst(cause: cause)
     }
 
-    /// The cause for which biometry waits for a passcode; nil: none.
+    /// The cause for which biometry waits for a password, or nil.
     func refusingCause(of uid: UInt32, at moment: Instant? = nil) -> PasscodeCause? {
         let record = record(of: uid)
         if let cause = record.passcodeCause { return cause }
@@ -80,12 +80,10 @@ extension AuthEngine {
         return overdueCause(of: record, at: moment ?? now)
     }
 
-    /// Whether biometry waits for a passcode of this user now.
     func isBiometryRefused(_ uid: UInt32) -> Bool { lockout(of: uid, at: now) != nil }
 }
 
 extension PasscodeFact {
-    /// Why it can't be asked for; nil when it can.
     fileprivate var refusal: Refusal? {
         switch self {
         case .set: nil
@@ -96,6 +94,6 @@ extension PasscodeFact {
 }
 
 extension SensorFact {
-    /// Whether the sensor can be used, and knows the user.
+    /// Whether the sensor is usable and has templates of the user.
     var couldLook: Bool { availability == .usable && templates > 0 }
 }

@@ -1,16 +1,15 @@
 package import Contract
 
-/// A success stays with its context for a while (R33).
+/// Contexts keep a success for a limited time (R33).
 extension AuthEngine {
-    /// Whether `Invalidate` was called on the context.
     package func isInvalid(_ context: ContextID) -> Bool {
         contexts[context]?.isInvalid == true
     }
 
-    /// A success of the context that counts for such a request at that moment; nil: it has none.
+    /// Returns a success of the context that satisfies this policy at that moment, or nil.
     ///
-    /// Every success is strong enough without `minimumStrength`, one by passcode always. One by
-    /// biometry counts only while it is known what the user has enrolled (L11b).
+    /// Without `minimumStrength` every success is strong enough. A success by password always is. A
+    /// biometric success counts only while the user's enrolment is known (L11b).
     package func success(
         of context: ContextID,
         for policy: Policy,
@@ -30,9 +29,10 @@ extension AuthEngine {
         .grant
     }
 
-    /// What the user proved in this context that counts for such an operation.
+    /// Returns the successes of this context that count for this operation.
     ///
-    /// A success of a policy counts for every operation, one of an access control for its own.
+    /// A success of a policy counts for every operation. A success of an access control counts only
+    /// for its own operation.
     func successes(
         of context: ContextID,
         for operation: AccessOperation,
@@ -62,7 +62,7 @@ extension AuthEngine {
                 || isEnrolmentKnown && lockout(of: uid, at: moment) == nil)
     }
 
-    /// How long ago the user gave a passcode in this context; nil: not in this context's life.
+    /// The age of the user's password in this context; nil if the context has none.
     package func passcodeAge(of context: ContextID, uid: UInt32, at moment: Instant) -> Duration? {
         guard let known = contexts[context], !known.isInvalid else { return nil }
         let success = known.successes.last {
@@ -87,7 +87,7 @@ extension AuthEngine {
         return allowed.contains(sensor) ? grant : nil
     }
 
-    /// One of each mechanism, strength and operation is enough.
+    /// Keeps one success for each mechanism, strength and operation.
     mutating func keep(
         _ grant: Grant,
         in context: ContextID,
@@ -103,13 +103,16 @@ extension AuthEngine {
             .append(.init(grant: grant, moment: now, operation: operation, session: session))
     }
 
-    /// How long the caller wants a success of its context to stay; the settings bound it.
+    /// Sets how long the caller wants successes of its context to stay valid.
+    ///
+    /// The settings bound it.
     mutating func successesLast(_ lifetime: Duration, in context: ContextID, of client: ClientID) {
         contexts[context, default: Context(client: client)].lifetime = lifetime
     }
 
-    /// Who was there has gone: nothing that was proved in the session is worth anything now; nil:
-    /// in any.
+    /// Drops every success that was proved in the session; nil means in any session.
+    ///
+    /// The user may have left, and another person may sit there.
     mutating func dropSuccesses(in session: String?) {
         for id in contexts.keys {
             contexts[id]?.successes.removeAll { session == nil || $0.session == session }
@@ -126,7 +129,9 @@ extension AuthEngine {
 }
 
 extension Grant {
-    /// What it proves by itself; what rests on an earlier proof proves nothing new.
+    /// The factor that this grant proves by itself.
+    ///
+    /// A grant that rests on an earlier proof proves none.
     var factor: Factor? {
         switch mechanism {
         case .biometry: .biometry

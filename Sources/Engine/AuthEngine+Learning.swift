@@ -1,9 +1,10 @@
-/// A face may be learned from where a match and a right passcode meet in one prompt.
+/// A face template may be updated from a match if the same prompt also gets the correct password.
 ///
-/// They do in two ways: an access control asks for both, or a match waits for its confirmation and
-/// the passcode is typed instead. A match alone teaches nothing.
+/// Two cases exist: an access control requires both, or the user types the password instead of
+/// confirming the match. A match alone never updates a template, or an impostor's face could be
+/// added.
 extension AuthEngine {
-    /// Whether the match of an operation may be learned from, should the passcode confirm it.
+    /// Whether the match of this operation may update a template once the password confirms it.
     package func mayLearn(from operation: OperationID) -> Bool {
         running(operation).map { mayLearn($1.sensor, for: $0) } ?? false
     }

@@ -1,24 +1,33 @@
 import Contract
 
-/// What outlives the process: strict at once in memory, told when it is on the disk (L17).
+/// Records that outlive the process.
+///
+/// Stricter values count at once in memory, and are reported only after the write (L17).
 extension AuthEngine {
     func record(of uid: UInt32) -> UserRecord { records[uid] ?? unknown }
 
-    /// Whether a write of this user's record is under way: nothing is concluded on it meanwhile.
+    /// Whether a write of this user's record is in progress.
+    ///
+    /// No evaluation concludes on the record until it ends.
     package func isBeingWritten(_ uid: UInt32) -> Bool {
         saves.values.contains { $0.uid == uid }
     }
 
-    /// Whether counters that went back are not on the disk yet: what rests on them waits as well.
+    /// Whether counters were reset in memory but not yet on the disk.
+    ///
+    /// A grant that rests on the reset waits too.
     func isBeingCleared(_ uid: UInt32) -> Bool {
         saves.values.contains { $0.uid == uid && $0.stricter != nil }
     }
 
-    /// Whether what was last written of this user is on the disk, as far as it matters; what is on
-    /// its way is not looked at.
+    /// Whether the last finished write of this user's record succeeded, as far as it matters.
+    ///
+    /// Writes in progress are ignored.
     package func isWritten(_ uid: UInt32) -> Bool { !unwritten.contains(uid) }
 
-    /// Tries again to write what could not be written: nobody is told of it before.
+    /// Retries a failed write.
+    ///
+    /// The engine reports no change before the write succeeds.
     mutating func writeAgain(_ uid: UInt32) {
         if unwritten.contains(uid), !isBeingWritten(uid) { save(record(of: uid), of: uid) }
     }
@@ -33,7 +42,7 @@ extension AuthEngine {
         matters: Bool = true
     ) -> SaveID {
         records[uid] = record
-        // What was not put back is not added again.
+        // Only counters that this write resets must be restored if the write fails.
         var stricter = stricter
         if stricter?.hasSameMisses(as: record) == true { stricter?.clearMisses() }
         if stricter?.wrongPasscodes == record.wrongPasscodes { stricter?.wrongPasscodes = 0 }
@@ -56,7 +65,7 @@ extension AuthEngine {
         if let id = pending.evaluation, let prompt = evaluations[id]?.prompt {
             switch pending.consequence {
             case .mismatch(let miss):
-                // One of a stage before concerns nobody any more.
+                // A miss of an earlier stage is no longer shown.
                 guard prompt.stage.factors.contains(.biometry) else { break }
                 tellMismatch(id, miss)
             case .wrongPasscode(let left):
@@ -81,20 +90,21 @@ extension AuthEngine {
         settle(pending.uid)
     }
 
-    /// The counters were put back for nothing: what came since is added to what was before.
+    /// Restores counters after their reset could not be written, and adds the misses counted since.
     private mutating func restore(_ stricter: UserRecord, of uid: UInt32) {
         var record = record(of: uid)
         record.failures = sum(record.failures, stricter.failures)
         if stricter.hasHalfFailure { record.countHalfMiss() }
         record.wrongPasscodes = sum(record.wrongPasscodes, stricter.wrongPasscodes)
-        // The cause of before is there again: only what replaces it stays (2.4).
+        // The earlier cause applies again, unless the new cause replaces it (2.4).
         if let before = stricter.passcodeCause {
             let since = record.passcodeCause
             record.passcodeCause = since.map { before.givesWay(to: $0) ? $0 : before } ?? before
         }
         record.delayedUntil = [record.delayedUntil, stricter.delayedUntil].compactMap(\.self).max()
         records[uid] = record
-        // Later writes carry less than that.
+        // A later write is already in progress with the lower counters, so write the restored
+        // record after it.
         if isBeingWritten(uid) { self.save(record, of: uid) }
         if isBiometryRefused(uid) { stopBiometry(of: uid) }
     }
@@ -104,7 +114,7 @@ extension AuthEngine {
         return overflows ? Int.max : sum
     }
 
-    /// Once all of a user's writes are done, what waited for them goes on.
+    /// Continues everything that waited, once all writes of this user have ended.
     private mutating func settle(_ uid: UInt32) {
         guard !isBeingWritten(uid) else { return }
         holdBack(of: uid)
@@ -117,7 +127,7 @@ extension AuthEngine {
                 if unwritten.contains(uid) {
                     finish(id, .refused(.notWritten))
                 } else if !isBeingWritten(uid) {
-                    // One that is decided may start the next write.
+                    // Deciding one evaluation may start the next write.
                     decide(id, facts)
                 }
             } else {
@@ -127,34 +137,32 @@ extension AuthEngine {
     }
 }
 
-/// A record on its way to the disk, and what may be said once it is there.
+/// A record that is being written, and the messages to send after the write.
 struct PendingSave: Hashable, Sendable {
     enum Consequence: Hashable, Sendable {
-        /// Tell of a non-match, and answer the sensor.
+        /// Report the miss, and answer the sensor.
         case mismatch(Mismatch)
-        /// Tell of a wrong passcode.
         case wrongPasscode(left: Int)
-        /// The accepted evidence counts now.
+        /// The accepted evidence becomes a grant.
         case acceptance(Grant.Evidence)
     }
 
-    /// A non-match.
     struct Mismatch: Hashable, Sendable {
         var operation: OperationID
-        /// Its number in the operation.
+        /// The number of the miss within its operation.
         let attempt: UInt32
         let type: BiometryType
-        /// Its number among those of its type in the prompt.
+        /// How many misses of this type the prompt has counted.
         let count: Int
-        /// What is left after it.
+        /// Attempts left after this miss.
         let left: Int
     }
 
     let uid: UInt32
     var evaluation: EvaluationID?
     var consequence: Consequence?
-    /// What the record was before it was made less strict; it comes back if the write fails.
+    /// The record before it became less strict; restored if the write fails.
     var stricter: UserRecord?
-    /// Whether a crash without it would make anything less strict.
+    /// Whether losing this write in a crash would make a rule less strict.
     var matters = true
 }

@@ -1,18 +1,20 @@
-/// Sessions that nobody sits at any more, and a machine that sleeps (L4).
+/// Sessions that lost their user, and a machine that suspends (L4).
 extension AuthEngine {
-    /// Ends what prompts or waits in the session, and at a lock what its contexts keep; its next
-    /// evaluation is looked up anew.
+    /// Ends every evaluation that prompts or waits in the session.
+    ///
+    /// A lock also drops the successes of its contexts.
     mutating func interrupted(_ session: String, _ interruption: Interruption) {
         if interruption == .locked { dropSuccesses(in: session) }
         endAll(interruption.refusal) { evaluation in
-            // The unlock that a locked session waits for goes on.
+            // A locked session waits for its unlock, so that evaluation continues.
             evaluation.latestSession == session
                 && !(interruption == .locked && evaluation.request.isUnlock)
         }
     }
 
-    /// Ends everything, what contexts keep included, and refuses what comes until the machine is
-    /// awake: anybody may open the lid.
+    /// Ends every evaluation and drops every success.
+    ///
+    /// Requests are refused until the machine resumes, because another person may open the lid.
     mutating func suspending() {
         isSuspended = true
         dropSuccesses(in: nil)

@@ -1,52 +1,54 @@
-/// Who may pass: policies, attempts, lockout, contexts, prompts and their queues.
+/// Decides evaluations: policies, attempts, lockout, contexts, prompts and their queues.
 ///
-/// A value: it reads no clock, does no I/O and never throws or traps. An event that it doesn't
-/// expect (for an evaluation that has ended, from an operation that doesn't run) changes nothing.
-/// Whatever it does not grant is refused.
+/// The engine is a value: it reads no clock, does no I/O and never throws or traps. An unexpected
+/// event (for an evaluation that has ended, or from an operation that does not run) changes no
+/// state. Everything that the engine does not grant is refused.
 package struct AuthEngine: Hashable, Sendable {
-    /// The administrator's numbers; the event `configured` brings others.
+    /// The administrator's settings; the event `configured` replaces them.
     package private(set) var settings: Settings
-    /// What outlives the process, by uid: as strict as the last event made it, written or not.
+    /// Records by uid, as strict as the last event made them, written or not.
     package internal(set) var records: [UInt32: UserRecord]
-    /// The record of a user of whom nothing is known.
+    /// The record of a user without a stored record.
     let unknown: UserRecord
-    /// From when on a user of whom nothing is known counts as having given the passcode.
+    /// The time from which the password's age counts for a user without a stored password time.
     let since: Instant
 
-    /// Those that have not been answered.
+    /// Evaluations without a reply.
     var evaluations: [EvaluationID: Evaluation] = [:]
-    /// In the order in which they registered.
+    /// Agents in the order of their registration.
     var agents: [Agent] = []
     var contexts: [ContextID: Context] = [:]
-    /// The evaluation that has the prompt of each session.
+    /// The evaluation that holds each session's prompt.
     var prompts: [String: EvaluationID] = [:]
-    /// Those that wait for it, first come first.
+    /// Evaluations that wait for a session's prompt, in order of arrival.
     var queues: [String: [EvaluationID]] = [:]
     var saves: [SaveID: PendingSave] = [:]
-    /// Users whose record on the disk is behind: the last write of it failed.
+    /// Users whose last write failed, so that the record on the disk is outdated.
     var unwritten: Set<UInt32> = []
-    /// The one passcode of each user that is on its way through the verifier.
+    /// The password of each user that the verifier is checking or will check next; at most one a
+    /// user.
     var attempts: [UInt32: Attempt] = [:]
-    /// The evaluations whose passcode waits until that one is done, first come first.
+    /// Evaluations whose password waits for that check to end, in order of arrival.
     var turns: [UInt32: [EvaluationID]] = [:]
     var lastOperation: UInt64 = 0
     var lastSave: UInt64 = 0
     var isStopping = false
     var isSuspended = false
 
-    /// The moment of the step that is being taken.
+    /// The time of the current step.
     var now = Instant(nanoseconds: 0)
-    /// What the step that is being taken has asked for so far.
+    /// The effects of the current step so far.
     var effects: [Effect] = []
 
-    /// An engine with what was kept from its last life.
+    /// Creates an engine from stored records.
     ///
     /// - Parameters:
-    ///   - settings: the administrator's numbers.
-    ///   - records: what was kept, by uid.
-    ///   - unknown: the record of every other user; after a damage it requires a passcode first.
-    ///   - since: when the time without a passcode begins for one who gave none yet: the login for
-    ///     a session's service, the boot for the system's.
+    ///   - settings: The administrator's settings.
+    ///   - records: Stored records by uid.
+    ///   - unknown: The record of every other user. After damage to the store it requires a
+    ///     password first.
+    ///   - since: Start of the time without a password, for users without a stored password time.
+    ///     A session's service passes the login, the system's service the boot.
     package init(
         settings: Settings = Settings(),
         records: [UInt32: UserRecord] = [:],
@@ -59,12 +61,12 @@ package struct AuthEngine: Hashable, Sendable {
         self.since = since
     }
 
-    /// Takes one event and says what to do about it, in order.
+    /// Handles an event and returns the effects to perform, in order.
     ///
-    /// What is due by then happens first: no match counts after its deadline.
+    /// Expired deadlines are handled first: no match counts after its deadline.
     package mutating func step(_ event: Event, at now: Instant) -> [Effect] {
         self.now = max(self.now, now)
-        // New numbers count at once, for what is due now as well.
+        // New settings also apply to deadlines that expire in this step.
         if case .configured(let settings) = event { self.settings = settings }
         expire()
         switch event {
@@ -109,7 +111,7 @@ package struct AuthEngine: Hashable, Sendable {
         return effects
     }
 
-    /// The earliest moment at which something happens by itself; nil: nothing waits for time.
+    /// The earliest moment at which `step` must run again; nil if no timer is needed.
     package var nextDeadline: Instant? {
         var moments = evaluations.values.map(\.deadline)
         for evaluation in evaluations.values {
@@ -123,7 +125,6 @@ package struct AuthEngine: Hashable, Sendable {
         return moments.min()
     }
 
-    /// Ends what is due.
     private mutating func expire() {
         endAll(.deadlinePassed) { [now] in $0.deadline <= now }
         endAll(.agentSilent) { [now] in $0.agentDeadline.map { $0 <= now } == true }
@@ -131,7 +132,7 @@ package struct AuthEngine: Hashable, Sendable {
         endDelays()
     }
 
-    /// The evaluations that match, in the order of their numbers.
+    /// Evaluations that match, in order of their numbers.
     func ids(where matches: (Evaluation) -> Bool) -> [EvaluationID] {
         evaluations.filter { matches($0.value) }.keys.sorted { $0.rawValue < $1.rawValue }
     }

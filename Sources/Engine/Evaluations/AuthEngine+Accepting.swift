@@ -1,6 +1,6 @@
-/// A stage is proved: by a match, or by the passcode.
+/// Accepting a proof of a stage: a match or the password.
 extension AuthEngine {
-    /// It was the user: the counters go back, and then, written, it counts.
+    /// Accepts evidence: resets the counters, and lets it count once they are written.
     mutating func accept(_ id: EvaluationID, _ evidence: Grant.Evidence) {
         guard let uid = evaluations[id]?.request.uid else { return }
         cancelSensors(of: id)
@@ -17,8 +17,8 @@ extension AuthEngine {
         case .match, .earlier, .unlock: break
         }
         guard record.counts != before.counts || isCleared else {
-            // A time that a crash takes back makes the rules stricter: nobody waits for it. So does
-            // the attempt that a passcode was counted as.
+            // Losing a time in a crash only makes the rules stricter, so no evaluation waits for
+            // it. Equally, a lost write leaves the password counted as a wrong attempt.
             if record != before || evidence == .passcode {
                 save(record, of: uid, matters: false)
             }
@@ -29,7 +29,7 @@ extension AuthEngine {
         evaluations[id]?.prompt?.accept(evidence, after: save)
     }
 
-    /// One stage is proved: the next one is asked for, or that was all.
+    /// Completes a stage: starts the next stage or concludes the evaluation.
     mutating func succeed(_ id: EvaluationID, _ evidence: Grant.Evidence) {
         guard let uid = evaluations[id]?.request.uid else { return }
         switch evaluations[id]?.prompt?.advance(with: .resting(on: evidence, uid: uid)) {

@@ -1,4 +1,4 @@
-/// A call comes in, and its facts.
+/// Handling a new request, and the facts that the service looked up for it.
 extension AuthEngine {
     mutating func requested(_ request: Request) {
         let id = request.id
@@ -14,7 +14,7 @@ extension AuthEngine {
         effects.append(.lookUp(id))
     }
 
-    /// What needs no look-up.
+    /// Refusals that need no look-up.
     private func refusalOnArrival(_ request: Request) -> Refusal? {
         if isStopping { return .stopping }
         if isSuspended { return .suspending }
@@ -37,7 +37,7 @@ extension AuthEngine {
     mutating func lookedUp(_ id: EvaluationID, _ facts: Facts) {
         guard let evaluation = evaluations[id], case .lookingUp = evaluation.phase else { return }
         writeAgain(evaluation.request.uid)
-        // Nothing is decided on a record that a crash could still take back.
+        // A crash could still revert a record that is being written, so decide afterwards.
         guard !isBeingWritten(evaluation.request.uid) else {
             evaluations[id]?.hold(facts)
             return

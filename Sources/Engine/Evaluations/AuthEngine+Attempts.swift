@@ -1,26 +1,29 @@
-/// One passcode on its way through the verifier.
+/// A password that the verifier is checking or will check.
 struct Attempt: Hashable, Sendable {
-    /// Into whose prompt it was typed.
+    /// The evaluation of the prompt that received the password.
     let evaluation: EvaluationID
-    /// Whether the verifier has it; before that it is being written down.
+    /// Whether the verifier has the password.
+    ///
+    /// Until then the attempt is being written.
     var isAsked = false
     /// Whether that prompt still waits for the verdict.
     var isAwaited = true
 }
 
-/// One verification at a time for a user, over all sessions and callers, and counted before the
-/// verifier is asked (L20).
+/// Verifies one password at a time for each user, over all sessions and callers (L20).
 ///
-/// Whoever leaves, or kills the service, takes nothing back: on the disk an attempt that has no
-/// verdict is a wrong passcode.
+/// The attempt is written as a wrong password before the verifier gets it. A caller that
+/// disconnects, or kills the service, therefore cannot avoid the count.
 extension AuthEngine {
-    /// It is written down as a wrong one before anybody says that it is not.
+    /// Writes the attempt as a wrong password before the verifier gets it.
     mutating func beginAttempt(_ id: EvaluationID, _ uid: UInt32) {
         attempts[uid] = Attempt(evaluation: id)
         save(record(of: uid), of: uid, for: id, matters: false)
     }
 
-    /// Another passcode of this user is being verified: this one waits, unlocks before others.
+    /// Queues the password until the user's current check ends.
+    ///
+    /// Unlocks precede other evaluations.
     mutating func takeTurn(_ id: EvaluationID, _ uid: UInt32) {
         let waiting = turns[uid] ?? []
         let isUnlock = evaluations[id]?.request.isUnlock == true
@@ -28,16 +31,16 @@ extension AuthEngine {
         turns[uid, default: []].insert(id, at: isUnlock ? unlocks : waiting.count)
     }
 
-    /// What was typed into its prompt concerns it no more: one that waits is not asked about, one
-    /// that is being verified is counted and nothing else.
+    /// Detaches the prompt from its password.
+    ///
+    /// A queued password is dropped; a password that is being checked still counts if it is wrong.
     mutating func leaveTurn(_ id: EvaluationID, _ uid: UInt32) {
         turns[uid]?.removeAll { $0 == id }
         if turns[uid]?.isEmpty == true { turns[uid] = nil }
         if attempts[uid]?.evaluation == id { attempts[uid]?.isAwaited = false }
     }
 
-    /// All that is to be on the disk is there: now the verifier is asked, if there is still a
-    /// reason to.
+    /// Calls the verifier once every write has ended, if the check is still needed.
     mutating func askVerifier(_ uid: UInt32) {
         guard let attempt = attempts[uid], !attempt.isAsked else { return }
         let id = attempt.evaluation
@@ -49,19 +52,21 @@ extension AuthEngine {
             effects.append(.verifyPasscode(id))
             return
         }
-        // It was no attempt.
+        // No password was checked, so the attempt does not count.
         attempts[uid] = nil
         takeBackAttempt(of: uid)
         dropPasscode(id)
         callNextAttempt(of: uid)
     }
 
-    /// What counted as wrong on the disk doesn't any more; a crash before that is only stricter.
+    /// Writes the record without the pending attempt.
+    ///
+    /// A crash before that write only leaves a stricter record.
     mutating func takeBackAttempt(of uid: UInt32) {
         save(record(of: uid), of: uid, matters: false)
     }
 
-    /// The passcode that waited longest is verified, unless a delay began meanwhile.
+    /// Starts the check of the password that waited longest, unless a delay has begun.
     mutating func callNextAttempt(of uid: UInt32) {
         while attempts[uid] == nil, let id = turns[uid]?.first {
             leaveTurn(id, uid)
@@ -74,7 +79,9 @@ extension AuthEngine {
         }
     }
 
-    /// A passcode is not looked at; while a delay runs, the prompt is told when it is over.
+    /// Drops a password unchecked.
+    ///
+    /// During a delay, the prompt is told when the delay ends.
     private mutating func dropPasscode(_ id: EvaluationID) {
         guard evaluations[id] != nil else { return }
         evaluations[id]?.prompt?.withdraw()
@@ -82,14 +89,13 @@ extension AuthEngine {
         concludeIfIdle(id)
     }
 
-    /// The record as it is written: an attempt without a verdict counts there as a wrong one.
+    /// The record as it is written: an attempt without a verdict counts as a wrong password.
     func written(_ record: UserRecord, of uid: UInt32) -> UserRecord {
         attempts[uid] == nil ? record : record.countingWrongPasscode(at: now, settings)
     }
 }
 
 extension UserRecord {
-    /// The record after one more wrong passcode.
     func countingWrongPasscode(at now: Instant, _ settings: Settings) -> UserRecord {
         var record = self
         record.wrongPasscodes = min(wrongPasscodes, Int.max - 1) + 1

@@ -1,8 +1,10 @@
 import Contract
 
-/// All was proved, or nothing is left that could prove it.
+/// Concluding an evaluation: all stages are proved, or no source of proof is left.
 extension AuthEngine {
-    /// The one way to a yes for what was proved in this evaluation.
+    /// Grants the evaluation if every stage is proved.
+    ///
+    /// New proofs are granted nowhere else in the engine.
     mutating func conclude(_ id: EvaluationID) {
         guard let evaluation = evaluations[id], let prompt = evaluation.prompt,
             let proofs = prompt.conclusion
@@ -24,7 +26,7 @@ extension AuthEngine {
         finish(id, .granted(.concluding(proofs, uid: request.uid)))
     }
 
-    /// Goes on with what is left when no sensor looks any more, or ends the evaluation.
+    /// Offers the remaining ways when no sensor runs any more, or ends the evaluation.
     mutating func concludeIfIdle(_ id: EvaluationID) {
         guard let evaluation = evaluations[id], evaluation.isIdle,
             !isBeingWritten(evaluation.request.uid), let prompt = evaluation.prompt
@@ -51,13 +53,13 @@ extension AuthEngine {
         }
     }
 
-    /// No sensor looks any more, and there is no passcode that could take their place.
+    /// Ends the stage after its last sensor stopped, where no password can replace the sensors.
     private mutating func sensorsAreOver(_ id: EvaluationID, _ proving: Proving) {
         guard let request = evaluations[id]?.request else { return }
         switch proving.setback {
         case .lockedOut:
             finish(id, .refused(lockout(of: request.uid, at: now) ?? .biometryStopped))
-        // A face that failed leaves the choice between fallback and cancel (L6b).
+        // A failed face leaves the user the choice between fallback and cancel (L6b).
         case .exhausted(let type) where type.isPassive && request.offersFallback:
             showFallback(id)
         case .exhausted: finish(id, .refused(.attemptsUsedUp))

@@ -1,6 +1,6 @@
-/// What is decided as soon as the facts are known.
+/// Deciding an evaluation as soon as its facts are known.
 extension AuthEngine {
-    /// Answers at once, or begins, or waits for the prompt.
+    /// Answers at once, shows the prompt, or waits for the session's prompt.
     mutating func decide(_ id: EvaluationID, _ facts: Facts) {
         guard let request = evaluations[id]?.request else { return }
         let isEnrolmentKnown = facts.isEnrolmentKnown
@@ -29,7 +29,7 @@ extension AuthEngine {
             return
         }
         let prompter = prompter(for: request.uid, facts, isUnlock: request.isUnlock)
-        // Who has no agent may need none.
+        // A caller without an agent may still be answered without a prompt below.
         if case .failure(let absence) = prompter, facts.session == nil || isSuspended {
             finish(id, .refused(absence.refusal))
             return
@@ -69,7 +69,9 @@ extension AuthEngine {
         begin(id, prompt, plan)
     }
 
-    /// What the context has proved of an access control before; a policy takes all or nothing.
+    /// Earlier proofs of the context for an access control.
+    ///
+    /// A policy cannot be proved in parts.
     private func provedBefore(_ request: Request, _ isEnrolmentKnown: Bool) -> [Grant] {
         guard let operation = request.operation, let context = request.context else { return [] }
         return successes(
@@ -85,8 +87,9 @@ extension AuthEngine {
         }
     }
 
-    /// What is wrong with the policy comes before what is wrong with the prompt (R13); whoever asks
-    /// for an item without a prompt learns that it takes one, whatever else is wrong (R68).
+    /// Refusals of the policy precede refusals of the prompt (R13).
+    ///
+    /// A caller that forbids a prompt for an item always learns that the item needs a prompt (R68).
     private func refusal(
         of stages: [Set<Factor>],
         _ request: Request,
@@ -105,11 +108,11 @@ extension AuthEngine {
 }
 
 extension Facts {
-    /// The facts as if there were no other sensors than those that the request leaves.
+    /// The facts without the sensors that the request excludes.
     func restricted(to request: Request) -> Facts {
         var facts = self
         if let names = request.sensors {
-            // A sensor that is named must be there: one that is away is no reason for -13.
+            // A sensor that the request names must be present. Absence is no reason for -13.
             facts.sensors.removeAll { !names.contains($0.name) || $0.availability == .away }
         }
         if let minimum = request.minimumStrength {

@@ -1,8 +1,11 @@
 import Contract
 
-/// However it ends, it ends here.
+/// Ending evaluations.
+///
+/// Every end passes through `finish`.
 extension AuthEngine {
-    /// The only way out: sensors and prompt go, the caller is answered, the next one has its turn.
+    /// Ends an evaluation: stops its sensors and prompt, answers the caller and starts the next
+    /// evaluation in the queue.
     mutating func finish(_ id: EvaluationID, _ outcome: Outcome) {
         cancelSensors(of: id)
         guard let evaluation = evaluations.removeValue(forKey: id) else { return }
@@ -14,8 +17,9 @@ extension AuthEngine {
         leavePrompt(id, evaluation)
     }
 
-    /// Ends every evaluation that matches; those that wait go first, so that none of them is
-    /// called up.
+    /// Ends every evaluation that matches.
+    ///
+    /// Waiting evaluations end first, so that none of them gets the prompt.
     mutating func endAll(_ refusal: Refusal, where matches: (Evaluation) -> Bool) {
         for id in ids(where: { $0.isWaiting && matches($0) }) + ids(where: matches) {
             finish(id, .refused(refusal))
@@ -28,7 +32,7 @@ extension AuthEngine {
     }
 
     mutating func gone(_ client: ClientID) {
-        // The service drops this answer: nobody is there to read it.
+        // The service drops this reply, because its recipient is gone.
         endAll(.appCancel) { $0.request.client == client }
         for agent in agents where agent.client == client { gone(agent.id) }
         contexts = contexts.filter { $0.value.client != client }
@@ -56,7 +60,7 @@ extension AuthEngine {
 }
 
 extension Outcome {
-    /// What the prompt is told of it.
+    /// The outcome as the prompt receives it.
     var promptOutcome: PromptOutcome {
         guard case .refused(let refusal) = self else { return .success }
         return switch refusal.code {

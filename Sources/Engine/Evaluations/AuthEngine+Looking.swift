@@ -1,8 +1,10 @@
 import Contract
 
-/// All usable sensors run at once; the first match wins (L5).
+/// Running sensors.
+///
+/// All usable sensors run at once, and the first match wins (L5).
 extension AuthEngine {
-    /// The sensors of the present stage look, or what comes without them is done.
+    /// Starts the sensors of the current stage, or continues without them.
     mutating func look(_ plan: [SensorFact], for id: EvaluationID) {
         let operations = plan.map { sensor in
             lastOperation += 1
@@ -16,7 +18,7 @@ extension AuthEngine {
         concludeIfIdle(id)
     }
 
-    /// Ends every operation of an evaluation that matches.
+    /// Cancels every matching operation of an evaluation.
     mutating func cancelSensors(
         of id: EvaluationID,
         where matches: (SensorFact) -> Bool = { _ in true }
@@ -25,14 +27,17 @@ extension AuthEngine {
         for operation in dropped { effects.append(.cancelSensor(operation.id)) }
     }
 
-    /// What a sensor says counts only for an operation that runs.
+    /// Handles a sensor's event.
+    ///
+    /// Events of operations that do not run are ignored.
     mutating func sensorEvent(_ event: Event) {
         switch event {
         case .sensorReady(let operation):
             guard let (id, running) = running(operation) else { return }
             tell(id, .sensorReady(sensor: running.sensor.name, type: running.sensor.type))
         case .sensorBusy(let operation, let program):
-            // It looks as soon as it can: until then it is one more that has not matched (L25).
+            // The sensor starts as soon as its device is free. Until then it counts as a sensor
+            // without a match (L25).
             guard let (id, running) = running(operation) else { return }
             let sensor = running.sensor
             tell(id, .sensorBusy(sensor: sensor.name, type: sensor.type, by: program))
@@ -62,7 +67,8 @@ extension AuthEngine {
         }
     }
 
-    /// The sensor of an operation that runs, as it was when that was planned; nil: it doesn't run.
+    /// The sensor of a running operation, as it was at the start; nil if the operation does not
+    /// run.
     package func sensor(of operation: OperationID) -> SensorFact? {
         running(operation)?.1.sensor
     }
@@ -75,7 +81,7 @@ extension AuthEngine {
         return nil
     }
 
-    /// The operation ended by itself; nil: it did not run.
+    /// Removes an operation that ended by itself; nil if it did not run.
     private mutating func end(_ operation: OperationID) -> (EvaluationID, SensorFact)? {
         guard let (id, running) = running(operation) else { return nil }
         _ = evaluations[id]?.prompt?.dropOperations { $0.id == operation }
@@ -93,7 +99,8 @@ extension AuthEngine {
         tell(id, .confirmationRequired)
     }
 
-    /// A passive sensor sees people who did not mean it (L7).
+    /// Whether the match needs a confirmation: a passive sensor also sees people who did not intend
+    /// to authenticate (L7).
     func needsConfirmation(_ sensor: SensorFact, _ request: Request) -> Bool {
         guard sensor.type.isPassive else { return false }
         if request.requiresConfirmation == true || settings.faceConfirmation == .always {
@@ -103,10 +110,12 @@ extension AuthEngine {
             && settings.faceConfirmation == .automatic
     }
 
-    /// A number counts once, however often it is told; one that skips others is refused, so that a
-    /// sensor can't make room for repetitions that would count for nothing.
+    /// Counts each attempt number once, however often the sensor reports it.
+    ///
+    /// A number that skips others is refused. Otherwise a sensor could reserve numbers and report
+    /// later misses as repetitions, which do not count.
     private mutating func mismatched(_ operation: OperationID, _ attempt: UInt32) {
-        // Its first call is answered when it is written, and this one with it.
+        // The first report is answered after its write, and that answer serves this repetition too.
         let isBeingWritten = saves.values.contains { save in
             guard case .mismatch(let miss) = save.consequence else { return false }
             return miss.operation == operation && miss.attempt == attempt
@@ -128,7 +137,7 @@ extension AuthEngine {
         }
     }
 
-    /// Counts at once, tells and answers when it is written (R1, R2, R3).
+    /// Counts a miss at once; reports it and answers the sensor after the write (R1, R2, R3).
     private mutating func count(_ running: Operation, in id: EvaluationID) {
         let type = running.sensor.type
         guard let uid = evaluations[id]?.request.uid,
@@ -137,7 +146,7 @@ extension AuthEngine {
         var record = record(of: uid)
         let ofPrompt = max(0, settings.attempts(of: type) - count)
         var left = ofPrompt
-        // The lockout is about biometry; a companion only uses up its attempts.
+        // The lockout concerns biometry. A companion only uses up the attempts of the prompt.
         if type != .none {
             record.countMiss(of: type)
             left = min(left, record.missesLeft(of: type, until: settings.lockoutAttempts))
@@ -172,7 +181,7 @@ extension AuthEngine {
         if miss.count >= settings.fallbackThreshold(of: miss.type) { showFallback(id) }
     }
 
-    /// The sensor may go on, if nothing has stopped it since.
+    /// Tells the sensor whether it may continue.
     mutating func answer(_ miss: PendingSave.Mismatch) {
         let left = running(miss.operation) == nil ? 0 : miss.left
         let answer = MismatchAnswer.counted(attemptsLeft: left)

@@ -1,20 +1,22 @@
 import Contract
 
-/// What is typed: the passcode, or the app's own password.
+/// Typed secrets: the password, or the app's own password.
 extension AuthEngine {
-    /// Whether a prompt takes a passcode now: for `SubmitPasscode` (L6, L10).
+    /// Whether a prompt accepts a password now, for `SubmitPasscode` (L6, L10).
     package func takesPasscode(_ id: EvaluationID) -> Bool {
         guard let prompt = evaluations[id]?.prompt else { return false }
         return prompt.channel == .idle && prompt.stage.takesPasscode && !isDelayed(id)
     }
 
-    /// Whether a prompt takes the app's own password now: for `SubmitPassword` (L22).
+    /// Whether a prompt accepts the app's own password now, for `SubmitPassword` (L22).
     package func takesPassword(_ id: EvaluationID) -> Bool {
         guard let prompt = evaluations[id]?.prompt else { return false }
         return prompt.channel == .idle && prompt.stage == .password(isAsked: true)
     }
 
-    /// Under policy 2 a passcode is taken from the first moment (L6), under the others never.
+    /// Takes a submitted password.
+    ///
+    /// Policy 2 accepts it from the start (L6), the other policies never do.
     mutating func passcodeOffered(_ id: EvaluationID) {
         guard takesPasscode(id), let uid = evaluations[id]?.request.uid else { return }
         if evaluations[id]?.prompt?.offerPasscode(isBusy: attempts[uid] != nil) == .waiting {
@@ -37,7 +39,7 @@ extension AuthEngine {
             })
         else { return }
         attempts[uid] = nil
-        // A delay that began meanwhile holds for this one as well: right or wrong, it is refused.
+        // A delay that began meanwhile also refuses this password, right or wrong.
         let isWrong = verdict == .wrong || verdict == .correct && delayEnd(of: uid) != nil
         if attempt.isAwaited {
             heard(id, isWrong ? .wrong : verdict)
@@ -51,7 +53,7 @@ extension AuthEngine {
         callNextAttempt(of: uid)
     }
 
-    /// A verdict that its prompt still waits for.
+    /// Handles a verdict for which the prompt still waits.
     private mutating func heard(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
         guard let evaluation = evaluations[id] else { return }
         let uid = evaluation.request.uid
@@ -61,7 +63,7 @@ extension AuthEngine {
             if evaluation.prompt?.stage.acceptance == nil {
                 accept(id, .passcode)
             } else {
-                // A match that came first stays what answers.
+                // An earlier match remains the proof of this stage.
                 takeBackAttempt(of: uid)
             }
         case .wrong:
@@ -78,13 +80,15 @@ extension AuthEngine {
         }
     }
 
-    /// The service tried the app's own password; one attempt a prompt.
+    /// Handles the service's check of the app's own password.
+    ///
+    /// Each prompt allows one attempt.
     mutating func passwordTried(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
         guard evaluations[id]?.prompt?.tried(isCorrect: verdict == .correct) == true else { return }
         switch verdict {
         case .correct:
             conclude(id)
-            // What was proved before the password may have been taken back.
+            // Earlier proofs may have been revoked while the password was checked.
             concludeIfIdle(id)
         case .wrong: finish(id, .refused(.wrongPassword))
         case .failed, .lost: finish(id, .refused(.verifierFailed))
@@ -100,7 +104,7 @@ extension AuthEngine {
         if isDelayed(id) {
             holdBack(id)
         } else if evaluations[id]?.prompt?.isTakenBack == false {
-            // The prompt would wait for a verdict for ever.
+            // Without this message the prompt would wait forever for a verdict.
             _ = evaluations[id]?.prompt?.ask()
             tell(id, .passcodeRequired(cause: PasscodeCause(.verifierFailed)))
         }
@@ -116,7 +120,7 @@ extension AuthEngine {
         save(record, of: uid, for: id, consequence)
     }
 
-    /// The wrong passcode is written: now the prompt may know.
+    /// Reports a wrong password to the prompt after its write.
     mutating func tellWrongPasscode(_ id: EvaluationID, left: Int) {
         guard evaluations[id]?.prompt?.wrongPasscodeIsWritten() == true,
             let evaluation = evaluations[id]
@@ -131,13 +135,14 @@ extension AuthEngine {
         }
     }
 
-    /// Until when no passcode of this user is taken; nil: one is taken.
+    /// The end of the delay in which no password of this user is accepted; nil if there is no
+    /// delay.
     func delayEnd(of uid: UInt32) -> Instant? {
         guard let end = record(of: uid).delayedUntil, now < end else { return nil }
         return end
     }
 
-    /// Whether the evaluation would take a passcode if there were no delay.
+    /// Whether only a delay keeps the evaluation from accepting a password.
     func isDelayed(_ id: EvaluationID) -> Bool {
         guard let evaluation = evaluations[id],
             evaluation.prompt?.stage.factors.contains(.passcode) == true
@@ -145,7 +150,7 @@ extension AuthEngine {
         return delayEnd(of: evaluation.request.uid) != nil
     }
 
-    /// Tells a prompt, once, that no passcode is taken for a while (L10).
+    /// Tells a prompt, once, that a delay keeps it from accepting a password (L10).
     mutating func holdBack(_ id: EvaluationID) {
         guard isDelayed(id), let prompt = evaluations[id]?.prompt, prompt.stage.takesPasscode,
             !prompt.waitsForDelay
@@ -154,18 +159,20 @@ extension AuthEngine {
         noteDelay(id)
     }
 
-    /// Tells all prompts of a user that are up.
+    /// Tells every visible prompt of a user about the delay.
     mutating func holdBack(of uid: UInt32) {
         guard delayEnd(of: uid) != nil else { return }
         for id in ids(where: { $0.request.uid == uid && $0.isShowing }) { holdBack(id) }
     }
 
-    /// While a delay runs, the sensors alone can help; the prompt learns when it is over.
+    /// Marks the prompt to be told when the delay ends.
+    ///
+    /// Until then only sensors can prove the stage.
     mutating func noteDelay(_ id: EvaluationID) {
         if isDelayed(id) { evaluations[id]?.prompt?.delay() }
     }
 
-    /// Tells the prompts for which the delay is over.
+    /// Tells the prompts whose delay has ended.
     mutating func endDelays() {
         for id in ids(where: { $0.prompt?.waitsForDelay == true }) where !isDelayed(id) {
             evaluations[id]?.prompt?.endDelay()
@@ -173,6 +180,6 @@ extension AuthEngine {
         }
     }
 
-    /// Verifications in a row that may say nothing.
+    /// Consecutive checks without a verdict before the evaluation ends.
     private static let verifierPatience = 3
 }

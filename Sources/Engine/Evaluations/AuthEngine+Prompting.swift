@@ -1,6 +1,6 @@
 import Contract
 
-/// The prompt comes up, and the person presses its buttons.
+/// Starting the prompt, and handling its buttons.
 extension AuthEngine {
     mutating func begin(_ id: EvaluationID, _ prompt: Prompt, _ plan: [SensorFact]) {
         guard let request = evaluations[id]?.request else { return }
@@ -23,7 +23,7 @@ extension AuthEngine {
         tell(id, .promptShown)
         tellWhyPasscode(id)
         holdBack(id)
-        // A passcode that was there before the prompt's answer may already have been right.
+        // A password that arrived before the agent's reply to Begin may already have been right.
         guard evaluations[id]?.prompt?.stage.acceptance == nil else { return }
         look(plan, for: id)
     }
@@ -33,7 +33,7 @@ extension AuthEngine {
         finish(id, .refused(.agentFailed))
     }
 
-    /// A prompt that starts with the passcode is told why, where a rule refuses biometry.
+    /// Tells a prompt that begins with the password why a rule refuses biometry.
     mutating func tellWhyPasscode(_ id: EvaluationID) {
         guard let evaluation = evaluations[id], let prompt = evaluation.prompt,
             case .proving(let proving) = prompt.stage, proving.entry == .passcode(.asked),
@@ -45,7 +45,7 @@ extension AuthEngine {
             evaluations[id]?.prompt?.owesCause = false
             return
         }
-        // A cause is told when it is on the disk (L17).
+        // The cause is reported only after its write (L17).
         let owesCause = isBeingWritten(evaluation.request.uid)
         evaluations[id]?.prompt?.owesCause = owesCause
         guard !owesCause else { return }
@@ -89,7 +89,7 @@ extension AuthEngine {
         tell(id, .applicationPasswordRequired)
     }
 
-    /// Whether the fallback button is there: for `SubmitFallback`.
+    /// Whether the fallback button is shown, for `SubmitFallback`.
     package func offersFallback(_ id: EvaluationID) -> Bool {
         guard let evaluation = evaluations[id], case .showing(let prompt) = evaluation.phase,
             case .proving(let proving) = prompt.stage, proving.acceptance == nil
@@ -100,7 +100,7 @@ extension AuthEngine {
         }
     }
 
-    /// Whether a match waits for its confirmation: for `SubmitConfirm`.
+    /// Whether a match waits for its confirmation, for `SubmitConfirm`.
     package func awaitsConfirmation(_ id: EvaluationID) -> Bool {
         evaluations[id]?.prompt?.candidate != nil
     }

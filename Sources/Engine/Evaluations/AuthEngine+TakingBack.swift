@@ -1,10 +1,10 @@
 import Contract
 
-/// What was proved counts no more: a lockout, an age rule, a changed enrolment.
+/// Revoking proofs after a lockout, an age rule or a changed enrolment.
 extension AuthEngine {
-    /// Biometry stops everywhere for this user, and what it had proved counts no more.
+    /// Stops biometry everywhere for this user and revokes its proofs.
     ///
-    /// The evaluations concerned are concluded when the reason is written.
+    /// The affected evaluations conclude after the reason is written.
     mutating func stopBiometry(of uid: UInt32) {
         dropSuccesses(of: uid)
         for id in ids(where: { $0.request.uid == uid && $0.prompt != nil }) {
@@ -13,7 +13,7 @@ extension AuthEngine {
         }
     }
 
-    /// An age rule or a new setting may come between the start of a sensor and its match.
+    /// Stops biometry where an age rule or a new setting took effect after a sensor started.
     mutating func stopOverdueBiometry() {
         let uids = Set(evaluations.values.filter(\.usesBiometry).map(\.request.uid))
         for uid in uids.sorted() where isBiometryRefused(uid) {
@@ -22,9 +22,10 @@ extension AuthEngine {
         }
     }
 
-    /// Ends every success of the user, and takes it back from the evaluations that rest on it.
+    /// Drops every success of the user and revokes it from the evaluations that rest on it.
     ///
-    /// A passcode still says who changes templates: one passcode is enough for several changes.
+    /// With `keepingPasscodeAge`, a password still authorizes template changes, so that several
+    /// changes need only one password.
     private mutating func dropSuccesses(of uid: UInt32, keepingPasscodeAge: Bool = false) {
         for id in ids(where: { $0.request.uid == uid }) { evaluations[id]?.takeBack() }
         for (id, context) in contexts {
@@ -40,25 +41,25 @@ extension AuthEngine {
 
     mutating func enrolmentChanged(_ uid: UInt32) {
         dropSuccesses(of: uid, keepingPasscodeAge: true)
-        // A match may be that of a template that is gone.
+        // The match may belong to a template that was removed.
         endAll(.enrolmentChanged) {
             $0.request.uid == uid && ($0.prompt?.isTakenBack == true || $0.holdsMatch)
         }
         var record = record(of: uid)
         guard record.lastBiometricUnlock != nil else { return }
-        // Who unlocked may be no template any more.
+        // The template that unlocked the screen may be gone.
         record.lastBiometricUnlock = nil
         save(record, of: uid)
-        // Without that unlock the last one may be too long ago.
+        // Without that unlock, an age rule may refuse biometry.
         if isBiometryRefused(uid) { stopBiometry(of: uid) }
     }
 
-    /// A passcode is required before biometry: remote lock, age rules.
+    /// Requires a password before biometry, after a remote lock or a program's request.
     mutating func passcodeRequired(uid: UInt32, cause: PasscodeCause) {
         var record = record(of: uid)
-        // A repeated cause is not written again: a flood of calls would be a flood of writes.
+        // A repeated cause is not written again, or a flood of calls would be a flood of writes.
         guard record.passcodeCause?.givesWay(to: cause) ?? true else {
-            // A companion or a passcode may have succeeded since.
+            // A companion or a password may have succeeded since.
             stopBiometry(of: uid)
             writeAgain(uid)
             for id in ids(where: { $0.request.uid == uid }) { concludeIfIdle(id) }
@@ -69,7 +70,7 @@ extension AuthEngine {
         stopBiometry(of: uid)
     }
 
-    /// A logout is like a boot (R50).
+    /// Treats a logout like a boot (R50).
     mutating func loggedOut(_ uid: UInt32) {
         var record = record(of: uid)
         guard settings.passcodeAfterBoot,

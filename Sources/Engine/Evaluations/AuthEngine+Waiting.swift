@@ -1,11 +1,11 @@
-/// One prompt at a time in a session; others wait in order (L9).
+/// Each session shows one prompt at a time; other evaluations wait in order (L9).
 extension AuthEngine {
-    /// Whether the evaluation has the session's prompt now; if not, it waits, or has ended.
+    /// Takes the session's prompt; false if the evaluation waits or has ended.
     mutating func takePrompt(_ id: EvaluationID, of session: String) -> Bool {
         guard let evaluation = evaluations[id] else { return false }
         let request = evaluation.request
         if prompts[session] == id { return true }
-        // Its turn came in a session that is not the caller's any more.
+        // The evaluation got the prompt of a session in which its caller no longer is.
         leavePrompt(id, evaluation)
         guard let holder = prompts[session] else {
             prompts[session] = id
@@ -33,11 +33,11 @@ extension AuthEngine {
             $0.request.client == request.client && $0.isWaiting
         }
         guard own.count < settings.waitingPerConnection else { return false }
-        // A queue that others filled does not keep anybody from unlocking.
+        // A queue filled by others must not prevent an unlock.
         return request.isUnlock || (queues[session]?.count ?? 0) < settings.queuePerSession
     }
 
-    /// Gives back the prompt, or the place in the queue.
+    /// Releases the prompt, or the place in the queue.
     mutating func leavePrompt(_ id: EvaluationID, _ evaluation: Evaluation) {
         guard let session = evaluation.session else { return }
         if evaluation.isWaiting {
@@ -49,7 +49,8 @@ extension AuthEngine {
         if queues[session]?.isEmpty == true { queues[session] = nil }
     }
 
-    /// The next one has the prompt while it is looked up again: much can have changed meanwhile.
+    /// Gives the prompt to the next evaluation and looks up its facts again, because they may have
+    /// changed.
     private mutating func callNext(in session: String) {
         guard let next = queues[session]?.first else { return }
         queues[session]?.removeFirst()

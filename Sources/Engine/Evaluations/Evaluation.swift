@@ -1,25 +1,26 @@
 import Contract
 
-/// One evaluation, from the call to its reply: a state machine.
+/// An evaluation from the call to its reply, as a state machine.
 ///
-/// Each phase, and each stage of a prompt, owns the data that is true in it, so that a forbidden
-/// combination can't be written. What concerns more than one evaluation (who has the prompt, the
-/// queues, records, contexts and agents) belongs to the engine, which does what the methods here
-/// say.
+/// Each phase, and each stage of a prompt, owns only the data that is valid in it. A forbidden
+/// combination therefore cannot be expressed. State shared by evaluations (prompt holders, queues,
+/// records, contexts, agents) belongs to the engine.
 struct Evaluation: Hashable, Sendable {
-    /// Where it is in its life; it has ended when the engine forgets it.
+    /// The phase of an evaluation.
+    ///
+    /// The engine removes an evaluation that has ended.
     enum Phase: Hashable, Sendable {
-        /// Its facts are being looked up. With a session, it has that session's prompt already:
-        /// its turn has come.
+        /// The service is looking up the facts.
+        ///
+        /// With a session, the evaluation already holds that session's prompt.
         case lookingUp(session: String?)
-        /// Its facts are known; it is decided when the user's record is on the disk.
+        /// The facts are known, and the decision waits for a write of the user's record.
         case held(Facts, session: String?)
-        /// It waits for the prompt of its session.
         case waiting(session: String)
-        /// Its agent was asked to show the prompt, and has until then. The planned sensors start
-        /// when the prompt is up.
+        /// The agent must show the prompt by `until`.
+        ///
+        /// The planned sensors start after that.
         case beginning(Prompt, plan: [SensorFact], until: Instant)
-        /// The prompt is up.
         case showing(Prompt)
     }
 
@@ -27,9 +28,9 @@ struct Evaluation: Hashable, Sendable {
     let deadline: Instant
     var phase = Phase.lookingUp(session: nil)
 
-    // MARK: What it is doing
+    // MARK: State
 
-    /// The session whose prompt it has or waits for.
+    /// The session of the prompt that the evaluation holds or waits for.
     var session: String? {
         switch phase {
         case .lookingUp(let session), .held(_, let session): session
@@ -38,7 +39,7 @@ struct Evaluation: Hashable, Sendable {
         }
     }
 
-    /// The session that it was found in last, which need not be the one whose prompt it has.
+    /// The session of the latest look-up, which may differ from the session of its prompt.
     var latestSession: String? {
         if case .held(let facts, let session) = phase { facts.session ?? session } else { session }
     }
@@ -47,17 +48,20 @@ struct Evaluation: Hashable, Sendable {
         if case .waiting = phase { true } else { false }
     }
 
-    /// The facts that wait for a write of the user's record.
+    /// The facts of an evaluation that waits for a write of the user's record.
     var heldFacts: Facts? {
         if case .held(let facts, _) = phase { facts } else { nil }
     }
 
-    /// Until when its agent may take to show the prompt; nil: no agent was asked, or it has.
+    /// The time by which the agent must show the prompt; nil if no agent is asked or the prompt is
+    /// visible.
     var agentDeadline: Instant? {
         if case .beginning(_, _, let until) = phase { until } else { nil }
     }
 
-    /// Its prompt, from the moment its agent was asked for it; once there, it stays to the end.
+    /// The prompt from the call to the agent to the end.
+    ///
+    /// Setting it in an earlier phase has no effect.
     var prompt: Prompt? {
         get {
             switch phase {
@@ -76,20 +80,20 @@ struct Evaluation: Hashable, Sendable {
         }
     }
 
-    /// Whether the prompt is up.
     var isShowing: Bool {
         if case .showing = phase { true } else { false }
     }
 
-    /// Whether nothing that runs could still end it well without the user's choosing something.
+    /// Whether the prompt is visible and no sensor, check or write in progress could still prove
+    /// the stage.
     var isIdle: Bool {
         if case .showing(let prompt) = phase { prompt.isIdle } else { false }
     }
 
-    /// Whether it rests on a match that was not granted yet.
+    /// Whether a match was accepted or awaits confirmation without a grant yet.
     var holdsMatch: Bool { prompt?.holdsMatch == true }
 
-    /// Whether biometry may still end it well.
+    /// Whether biometry can still prove the evaluation.
     var usesBiometry: Bool {
         switch phase {
         case .lookingUp, .held, .waiting: false
@@ -99,34 +103,34 @@ struct Evaluation: Hashable, Sendable {
         }
     }
 
-    // MARK: What happens to it
+    // MARK: Transitions
 
-    /// The facts wait until the user's record is written.
     mutating func hold(_ facts: Facts) {
         phase = .held(facts, session: session)
     }
 
-    /// The prompt is up: the sensors that look now; nil: no prompt was awaited.
+    /// Marks the prompt visible and returns the sensors to start; nil if no prompt was expected.
     mutating func show() -> [SensorFact]? {
         guard case .beginning(let prompt, let plan, _) = phase else { return nil }
         phase = .showing(prompt)
         return plan
     }
 
-    /// The sensors of the next stage wait for the prompt; false: it is up, and they look now.
+    /// Delays the sensors until the prompt is visible; false if it is visible and the sensors start
+    /// now.
     mutating func postpone(_ plan: [SensorFact]) -> Bool {
         guard case .beginning(let prompt, _, let until) = phase else { return false }
         phase = .beginning(prompt, plan: plan, until: until)
         return true
     }
 
-    /// What its context had proved, and its own matches, count no more.
+    /// Revokes earlier proofs of the context, and the evaluation's own matches.
     mutating func takeBack() {
         guard prompt?.takeBack() == true else { return }
         _ = postpone([])
     }
 
-    /// Biometry is refused from now on: what rests on it ends, and no sensor of its kind starts.
+    /// Removes biometric proofs, and keeps biometric sensors from starting.
     mutating func leaveOutBiometry() {
         if case .beginning(let prompt, let plan, let until) = phase {
             let companions = plan.filter { $0.type == .none }

@@ -1,31 +1,26 @@
 import Contract
 
-/// The prompt of an evaluation: what it has proved, and what it asks for now.
+/// The prompt of an evaluation: its proofs so far, and its current stage.
 struct Prompt: Hashable, Sendable {
-    /// The state of a submitted passcode or password.
     enum Channel: Hashable, Sendable {
-        /// A passcode or password may be submitted.
         case idle
-        /// A passcode waits until another one of the same user is verified.
+        /// A password waits until another password of this user is checked.
         case waiting
-        /// The verifier has a passcode, or gets it as soon as the attempt is written down.
+        /// The verifier has the password, or gets it after the write of the attempt.
         case verifying
-        /// A wrong passcode is being written down.
         case saving
-        /// The service tries the app's own password.
         case trying
     }
 
-    /// What comes after a stage that is proved.
     enum Advance {
         case nextStage
-        /// All is proved.
+        /// Every stage is proved.
         case conclusion
-        /// Nothing: it was taken back meanwhile.
+        /// The stage was revoked meanwhile.
         case refusal
     }
 
-    /// A match that its sensor may learn from, if the passcode confirms it.
+    /// A match from which its sensor may update a template, if the password confirms it.
     struct Match: Hashable, Sendable {
         let operation: OperationID
         let sensor: String
@@ -37,38 +32,35 @@ struct Prompt: Hashable, Sendable {
 
     let agent: AgentID
     let session: String
-    /// What was found out, without the sensors that the request leaves out.
+    /// The facts of the look-up, without the sensors that the request excludes.
     let facts: Facts
-    /// What the context had proved before, as far as it is asked for.
+    /// Earlier proofs of the context, as far as the request needs them.
     let earlier: [Grant]
-    /// What was proved in the stages before the present one.
     private(set) var proved: [Grant] = []
     var stage: Stage
-    /// The stages after the present one.
     private var later: ArraySlice<Set<Factor>>
     private let asksApplicationPassword: Bool
     private(set) var channel = Channel.idle
-    /// Non-matches in this prompt.
     private(set) var failures: [BiometryType: Int] = [:]
-    /// Wrong passcodes in this prompt.
     private(set) var wrongPasscodes = 0
-    /// What was seen in this prompt and waits for the passcode; nil: nothing to learn from.
+    /// A match that waits for the password before a template is updated from it.
     private var match: Match?
-    /// The end of the last sensor that gave up.
+    /// Why a sensor ended without a result.
     enum Loss: Hashable, Sendable {
         case fault(SensorFault)
         case templateRemoved
     }
 
-    /// Why the last sensor gave up that did; nil: none has.
+    /// The loss of the sensor that failed last.
     var loss: Loss?
-    /// Whether its cause waits for a write.
+    /// Whether the cause for asking the password waits for a write.
     var owesCause = false
-    /// Verifications in a row that said nothing.
+    /// Consecutive checks without a verdict.
     private(set) var verifierFailures = 0
 
-    /// A prompt for what is still to be proved; `isTyped`: no sensor looks, so that it asks for the
-    /// passcode or the password from the first moment.
+    /// Creates a prompt for the stages that still need proof.
+    ///
+    /// With `isTyped` no sensor runs, and the prompt asks for a password from the start.
     init(
         agent: AgentID,
         session: String,
@@ -89,13 +81,12 @@ struct Prompt: Hashable, Sendable {
             ?? .password(isAsked: isTyped)
     }
 
-    // MARK: What it is doing
+    // MARK: State
 
     var isTakenBack: Bool {
         if case .takenBack = stage { true } else { false }
     }
 
-    /// A match that waits for its confirmation.
     var candidate: SensorFact? {
         if case .proving(let proving) = stage, case .confirming(let sensor) = proving.proof {
             sensor
@@ -104,7 +95,7 @@ struct Prompt: Hashable, Sendable {
         }
     }
 
-    /// Whether it will be told when a passcode is taken again (L10).
+    /// Whether the prompt will be told when the delay ends (L10).
     var waitsForDelay: Bool {
         if case .proving(let proving) = stage {
             proving.entry == .passcode(.afterDelay)
@@ -113,7 +104,7 @@ struct Prompt: Hashable, Sendable {
         }
     }
 
-    /// Whether nothing that runs could still end it well.
+    /// Whether no sensor, check or write in progress could still prove the stage.
     var isIdle: Bool {
         switch stage {
         case .takenBack: true
@@ -123,13 +114,13 @@ struct Prompt: Hashable, Sendable {
         }
     }
 
-    /// Whether it rests on a match that was not granted yet.
+    /// Whether a match was accepted or awaits confirmation without a grant yet.
     var holdsMatch: Bool {
         if proved.contains(where: { $0.type != .none }) { return true }
         return if case .proving(let proving) = stage { proving.holdsMatch } else { false }
     }
 
-    /// Whether biometry that was proved, or that looks, may still end it well.
+    /// Whether a biometric proof or a running biometric sensor can still lead to a grant.
     var usesBiometry: Bool {
         guard !isTakenBack else { return false }
         return holdsMatch || earlier.contains { $0.type != .none }
@@ -142,7 +133,7 @@ struct Prompt: Hashable, Sendable {
         proving { $0.proof = .looking(operations) }
     }
 
-    /// These operations count no more; which ones that were.
+    /// Removes the operations that match, and returns them.
     mutating func dropOperations(where matches: (Operation) -> Bool) -> [Operation] {
         let dropped = stage.operations.filter(matches)
         guard !dropped.isEmpty else { return [] }
@@ -150,7 +141,7 @@ struct Prompt: Hashable, Sendable {
         return dropped
     }
 
-    /// An operation that runs is now this.
+    /// Replaces the running operation that has this id.
     mutating func update(_ operation: Operation) {
         replaceOperations(by: stage.operations.map { $0.id == operation.id ? operation : $0 })
     }
@@ -165,32 +156,29 @@ struct Prompt: Hashable, Sendable {
         }
     }
 
-    /// A match has to be confirmed before it counts.
     mutating func confirm(_ sensor: SensorFact) {
         proving { $0.proof = .confirming(sensor) }
     }
 
-    /// A sensor may learn from this match, once the passcode has confirmed it.
+    /// Keeps a match for a template update after the password confirms it.
     mutating func keep(_ match: Match) { self.match = match }
 
-    /// What may be learned from: a match in this prompt, for which the passcode was right in this
-    /// prompt as well.
+    /// A match from which a template may be updated, if this prompt also got the correct password.
     var lesson: Match? {
         proved.contains { $0.mechanism == .passcode } ? match : nil
     }
 
-    /// One more non-match of this type; how many that makes.
+    /// Counts a miss and returns the number of misses of this type.
     mutating func countFailure(of type: BiometryType) -> Int {
         failures[type, default: 0] += 1
         return failures[type] ?? 0
     }
 
-    /// Sensors of this type have no attempt left.
     mutating func exhaust(_ type: BiometryType) {
         proving { if $0.setback != .lockedOut { $0.setback = .exhausted(type) } }
     }
 
-    /// The fallback button is shown; false: it was there before, or there is none in this stage.
+    /// Shows the fallback button; false if it is already visible or the stage has none.
     mutating func showFallback() -> Bool {
         switch stage {
         case .proving(var proving) where proving.entry == .fallback(isShown: false):
@@ -207,7 +195,7 @@ struct Prompt: Hashable, Sendable {
 
     // MARK: Typing
 
-    /// The passcode or password is asked for; false: it was before.
+    /// Marks the password as asked for; false if it already was.
     mutating func ask() -> Bool {
         switch stage {
         case .proving(var proving) where proving.entry == .passcode(.unasked):
@@ -221,59 +209,58 @@ struct Prompt: Hashable, Sendable {
         }
     }
 
-    /// No passcode is taken for a while.
     mutating func delay() {
         proving { if case .passcode = $0.entry { $0.entry = .passcode(.afterDelay) } }
     }
 
-    /// A passcode is taken again.
     mutating func endDelay() {
         proving { if case .passcode = $0.entry { $0.entry = .passcode(.asked) } }
     }
 
-    /// A passcode was submitted in its stage; it waits while another of its user is verified.
+    /// Takes a submitted password, which waits while another password of the user is checked.
     mutating func offerPasscode(isBusy: Bool) -> Channel {
         channel = isBusy ? .waiting : .verifying
         return channel
     }
 
-    /// The app's own password was submitted in its stage.
     mutating func offerPassword() { channel = .trying }
 
-    /// The turn of the passcode that waits has come; false: it is of no use any more.
+    /// Starts the check of a queued password; false if the password is no longer needed.
     mutating func takeTurn(isDelayed: Bool) -> Bool {
         guard channel == .waiting else { return false }
         channel = !isDelayed && stage.takesPasscode ? .verifying : .idle
         return channel == .verifying
     }
 
-    /// The verifier is not asked after all.
+    /// Returns the channel to idle if the check will not take place.
     mutating func withdraw() {
         if channel == .verifying { channel = .idle }
     }
 
-    /// The verifier said whether it was the passcode; a wrong one is written down first.
+    /// Records a verdict.
+    ///
+    /// A wrong password is written before the prompt learns of it.
     mutating func verified(isCorrect: Bool) {
         verifierFailures = 0
         channel = isCorrect ? .idle : .saving
         if !isCorrect { wrongPasscodes += 1 }
     }
 
-    /// The verifier said nothing; how often in a row.
+    /// Records a check without a verdict, and returns how many came in a row.
     mutating func verifierFailed() -> Int {
         channel = .idle
         verifierFailures += 1
         return verifierFailures
     }
 
-    /// The wrong passcode is written; false: it was one of an earlier stage.
+    /// Ends the write of a wrong password; false if an earlier stage submitted it.
     mutating func wrongPasscodeIsWritten() -> Bool {
         guard channel == .saving else { return false }
         channel = .idle
         return true
     }
 
-    /// The app's own password was tried, and with it all may be proved; false: none was awaited.
+    /// Records the check of the app's own password; false if no check was expected.
     mutating func tried(isCorrect: Bool) -> Bool {
         guard channel == .trying else { return false }
         channel = .idle
@@ -283,7 +270,7 @@ struct Prompt: Hashable, Sendable {
 
     // MARK: Proving
 
-    /// The evidence counts as soon as the record is written.
+    /// Holds the evidence until its record is written.
     mutating func accept(_ evidence: Grant.Evidence, after save: SaveID) {
         switch stage {
         case .proving(var proving):
@@ -296,7 +283,6 @@ struct Prompt: Hashable, Sendable {
         }
     }
 
-    /// The present stage is proved.
     mutating func advance(with grant: Grant) -> Advance {
         switch stage {
         case .proving:
@@ -309,7 +295,7 @@ struct Prompt: Hashable, Sendable {
                 stage = .proved
                 return .conclusion
             }
-            // Where this was all, the end sees to a passcode that is still being verified.
+            // After the last stage, `finish` handles a password that is still being checked.
             channel = .idle
             return .nextStage
         case .takenBack(var rest):
@@ -320,14 +306,13 @@ struct Prompt: Hashable, Sendable {
         }
     }
 
-    /// The proofs, once all that was asked for is proved; nil: something is missing.
     var conclusion: [Grant]? {
         if case .proved = stage { earlier + proved } else { nil }
     }
 
-    // MARK: Taking back
+    // MARK: Revoking
 
-    /// What its context had proved, and its own matches, count no more; false: it rests on none.
+    /// Revokes earlier proofs of the context and the prompt's own matches; false if there are none.
     mutating func takeBack() -> Bool {
         guard !earlier.isEmpty || proved.contains(where: { $0.type != .none }) else {
             return false
@@ -340,7 +325,6 @@ struct Prompt: Hashable, Sendable {
         return true
     }
 
-    /// The present stage goes on without biometry.
     mutating func leaveOutBiometry() {
         match = nil
         proving { proving in

@@ -1,17 +1,18 @@
 import Contract
 
-/// What a prompt asks for now.
 enum Stage: Hashable, Sendable {
-    /// Any of its factors is enough.
+    /// Any of the stage's factors is enough.
     case proving(Proving)
-    /// All factors are proved; the app's own password is asked for as well.
+    /// All factors are proved, and the app's own password is still required.
     case password(isAsked: Bool)
-    /// Something that was proved counts no more; it is refused when nothing is being written.
+    /// A proof was revoked; the engine refuses the evaluation once no write is in progress.
     case takenBack(TakenBack)
-    /// All is proved: it is granted in the same step.
+    /// Every stage is proved.
+    ///
+    /// The grant follows in the same step.
     case proved
 
-    /// What proves it; empty: none of the factors does.
+    /// The factors that prove the stage; empty if none can.
     var factors: Set<Factor> {
         switch self {
         case .proving(let proving): proving.factors
@@ -20,7 +21,6 @@ enum Stage: Hashable, Sendable {
         }
     }
 
-    /// The sensors that look.
     var operations: [Operation] {
         switch self {
         case .proving(let proving): proving.operations
@@ -29,12 +29,12 @@ enum Stage: Hashable, Sendable {
         }
     }
 
-    /// Whether a passcode would be taken, were there no delay.
+    /// Whether the stage accepts a password, apart from a delay.
     var takesPasscode: Bool {
         if case .proving(let proving) = self { proving.takesPasscode } else { false }
     }
 
-    /// The write of a proof that was accepted.
+    /// The pending write of an accepted proof.
     var acceptance: SaveID? {
         switch self {
         case .proving(let proving): proving.acceptance
@@ -44,45 +44,48 @@ enum Stage: Hashable, Sendable {
     }
 }
 
-/// A running operation of one sensor.
 struct Operation: Hashable, Sendable {
     let id: OperationID
     let sensor: SensorFact
-    /// Failed attempts that were counted.
+    /// Misses counted so far.
     var attempts: UInt32 = 0
-    /// What was left after the last of them.
+    /// Attempts left after the last miss.
     var attemptsLeft = 0
 }
 
-/// A stage that is not proved yet.
 struct Proving: Hashable, Sendable {
-    /// How far the proof is.
+    /// The progress of the proof.
     enum Proof: Hashable, Sendable {
-        /// These sensors look; none: all have ended, or the prompt is not up yet.
+        /// These sensors run.
+        ///
+        /// The list is empty before the prompt is visible and after all sensors ended.
         case looking([Operation])
-        /// A match waits for its confirmation.
         case confirming(SensorFact)
-        /// It is proved as soon as the record is written.
+        /// The stage is proved after this write.
         case accepted(SaveID, isBiometric: Bool)
     }
 
-    /// What the prompt offers beside the sensors.
+    /// The alternatives that the prompt offers besides sensors.
     enum Entry: Hashable, Sendable {
-        /// The passcode proves the stage as well.
+        /// The password also proves the stage.
         case passcode(Ask)
-        /// Sensors alone prove it; a button may offer a way of the app's own instead.
+        /// Only sensors prove the stage.
+        ///
+        /// A button may offer the app's own alternative.
         case fallback(isShown: Bool)
 
-        /// Whether the prompt was told to ask for the passcode.
+        /// Whether the prompt was told to ask for the password.
         enum Ask: Hashable, Sendable {
             case unasked
             case asked
-            /// It will be when a passcode is taken again (L10).
+            /// The prompt is told to ask when the delay ends (L10).
             case afterDelay
         }
     }
 
-    /// Why sensors stopped; a lockout outweighs attempts that were used up.
+    /// Why sensors stopped.
+    ///
+    /// A lockout takes precedence over used-up attempts.
     enum Setback: Hashable, Sendable {
         case exhausted(BiometryType)
         case lockedOut
@@ -100,7 +103,7 @@ struct Proving: Hashable, Sendable {
             ? .passcode(isAsked ? .asked : .unasked) : .fallback(isShown: false)
     }
 
-    /// Whether a passcode would be taken, were there no delay.
+    /// Whether the stage accepts a password, apart from a delay.
     var takesPasscode: Bool {
         if case .passcode = entry { acceptance == nil } else { false }
     }
@@ -109,13 +112,12 @@ struct Proving: Hashable, Sendable {
         if case .looking(let operations) = proof { operations } else { [] }
     }
 
-    /// The write after which it is proved.
+    /// The write after which the stage is proved.
     var acceptance: SaveID? {
         if case .accepted(let save, _) = proof { save } else { nil }
     }
 
-    /// Whether a match of biometry waits for its write or its confirmation, which nothing else
-    /// needs.
+    /// Whether a biometric match awaits its write or its confirmation.
     var holdsMatch: Bool {
         switch proof {
         case .looking: false
@@ -125,24 +127,21 @@ struct Proving: Hashable, Sendable {
     }
 }
 
-/// What still runs when a stage is taken back: it is counted and told, and leads to no grant.
+/// Work still in progress after a proof was revoked: it is counted and reported, but never granted.
 struct TakenBack: Hashable, Sendable {
-    /// What would have proved the stage.
     var factors: Set<Factor> = []
-    /// Sensors that were not stopped.
     var operations: [Operation] = []
-    /// The write of a proof that came first.
+    /// The pending write of an accepted proof.
     var acceptance: SaveID?
-    /// Whether a non-match may still bring the fallback button.
+    /// Whether a miss may still bring up the fallback button.
     var mayShowFallback = false
 
-    /// Nothing runs.
     init() {}
 
     init(_ proving: Proving) {
         factors = proving.factors
         operations = proving.operations
-        // A match goes with the rest, a passcode was right all the same.
+        // A revoked match is dropped. A correct password still counts.
         acceptance = proving.holdsMatch ? nil : proving.acceptance
         mayShowFallback = proving.entry == .fallback(isShown: false)
     }

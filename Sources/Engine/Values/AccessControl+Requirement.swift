@@ -1,44 +1,48 @@
 package import Contract
 
-/// What is done with an item or a key; raw values are Apple's.
+/// Operations on an item or a key.
+///
+/// Raw values are Apple's.
 package enum AccessOperation: UInt32, Sendable, CaseIterable {
-    /// Storing an item.
     case createItem = 0
-    /// Reading an item.
     case useItem = 1
-    /// Making a key.
     case createKey = 2
     case useKeySign = 3
     case useKeyDecrypt = 4
-    /// Agreeing on a secret with a key.
+    /// Deriving a shared secret with a key.
     case useKeyKeyExchange = 5
 
-    /// Whether it adds something and reads nothing: that is free (R66).
+    /// Whether the operation only adds an item or key.
+    ///
+    /// Creation needs no proof (R66).
     package var isCreation: Bool { self == .createItem || self == .createKey }
 }
 
-/// A way to prove presence, as access controls tell them apart.
+/// The ways to prove presence that access controls distinguish.
 package enum Factor: Int, Sendable, CaseIterable, Comparable {
-    /// A sensor that is strong enough.
+    /// A biometric sensor that is strong enough.
     case biometry
     case companion
     case passcode
 
-    /// The order in which they are asked for.
+    /// Factors in the order in which a prompt asks for them.
     package static func < (left: Factor, right: Factor) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What has to be proved before an operation.
 package struct Requirement: Hashable, Sendable {
-    /// What is asked for, one after the other; any factor of a stage is enough for that stage.
+    /// Stages to prove in order.
+    ///
+    /// Any factor of a stage proves it.
     package private(set) var stages: [Set<Factor>]
     /// Whether the app's password is needed as well (R64).
     package let needsApplicationPassword: Bool
 
-    /// Whether nobody has to prove anything; an application password may still be needed.
+    /// Whether the user has nothing to prove.
+    ///
+    /// The app's password may still be needed.
     package var isFree: Bool { stages.isEmpty }
 
-    /// The policy that asks for exactly this stage; nil: none of the four does.
+    /// The policy that asks for exactly this stage, or nil.
     package static func policy(for stage: Set<Factor>) -> Policy? {
         switch stage {
         case [.biometry]: .biometrics
@@ -49,7 +53,7 @@ package struct Requirement: Hashable, Sendable {
         }
     }
 
-    /// What is still missing when these were proved.
+    /// The requirement without the stages that these factors prove.
     package func remaining(after proved: Set<Factor>) -> Requirement {
         var rest = self
         rest.stages.removeAll { !$0.isDisjoint(with: proved) }
@@ -63,11 +67,11 @@ package struct Requirement: Hashable, Sendable {
 }
 
 extension AccessControl {
-    /// What an operation needs.
+    /// Returns the proofs that an operation needs.
     ///
-    /// Creating needs no authentication, but the password that the secret will be locked with.
-    /// Reading an item and every use of a private key need all that the flags ask for: without
-    /// `privateKeyUsage` a key can't be used without reading it.
+    /// Creating an item needs no authentication, only the password that will encrypt the secret.
+    /// Reading an item and every use of a private key need all that the flags ask for. Without
+    /// `privateKeyUsage`, using a key means reading it.
     ///
     /// Source: R63 to R67.
     package func requirement(for operation: AccessOperation) -> Requirement {
@@ -85,17 +89,18 @@ extension AccessControl {
         }
         if flags.contains(.companion) { constraints.append(.companion) }
         if flags.contains(.devicePasscode) { constraints.append(.passcode) }
-        // With one constraint, or none, both ways are the same.
+        // With at most one constraint, `or` and `and` mean the same.
         guard flags.contains(.or), !constraints.isEmpty else { return constraints.map { [$0] } }
         return [Set(constraints)]
     }
 }
 
 extension Grant {
-    /// What this grant proves of a user to an access control; nil: nothing.
+    /// The factor that this grant proves to an access control for this user, or nil.
     ///
-    /// A sensor weaker than `minimumStrength` counts as none (L8), and so does a success that rests
-    /// on an unlock some time ago: an item wants a person who is there now.
+    /// A sensor weaker than `minimumStrength` proves no factor (L8). A success that rests on an
+    /// earlier unlock proves no factor either, because an item requires a person who is present
+    /// now.
     package func factor(uid: UInt32, minimumStrength: Strength) -> Factor? {
         guard uid == self.uid else { return nil }
         if factor != .passcode, strength.map({ $0 >= minimumStrength }) != true { return nil }
@@ -103,10 +108,10 @@ extension Grant {
     }
 }
 
-/// The proof that a user may do one thing with whatever one access control guards.
+/// The proof that a user may perform one operation on anything that an access control guards.
 ///
-/// The keychain gives nothing out without it. The application password is no part of it: that one
-/// is proved by decrypting.
+/// The keychain releases no secret without this proof. The app's password is not part of it:
+/// decryption proves that password.
 package struct AccessGrant: Hashable, Sendable {
     package let accessControl: AccessControl
     package let operation: AccessOperation
@@ -118,10 +123,10 @@ package struct AccessGrant: Hashable, Sendable {
         self.uid = uid
     }
 
-    /// The authorization that these grants are worth; nil: something is missing.
+    /// Returns the authorization that these grants prove, or nil if a factor is missing.
     ///
-    /// `grants` is what the user has proved, for this operation and recently enough;
-    /// `minimumStrength` is what sensors have to have, `strong` unless configured (L8).
+    /// `grants` holds the user's recent proofs for this operation. `minimumStrength` is the
+    /// strength that sensors must have, `strong` unless configured (L8).
     package static func resting(
         on grants: some Sequence<Grant>,
         for operation: AccessOperation,

@@ -1,33 +1,33 @@
-/// What guards an item or a key: flags and accessibility that go together.
+/// The protection of an item or a key: a valid combination of flags and accessibility.
 ///
 /// Source: R60 to R65, R69.
 package struct AccessControl: Hashable, Sendable {
-    /// What is asked of the person; raw values are Apple's.
+    /// The proofs that the user must give.
+    ///
+    /// Raw values are Apple's.
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt64
 
-        /// Flags by their bits, known or not.
+        /// Creates flags from raw bits, which may include unknown bits.
         package init(rawValue: UInt64) {
             self.rawValue = rawValue
         }
 
-        /// Biometry or the passcode: policy 2 (R67).
+        /// Biometry or the password: policy 2 (R67).
         package static let userPresence = Flags(rawValue: 1 << 0)
-        /// Biometry; an item survives changes of the enrolment.
+        /// Biometry; the item survives changes of the enrolment.
         package static let biometryAny = Flags(rawValue: 1 << 1)
-        /// Biometry; an item is gone after any change of the enrolment.
+        /// Biometry; any change of the enrolment deletes the item.
         package static let biometryCurrentSet = Flags(rawValue: 1 << 3)
-        /// The passcode alone.
         package static let devicePasscode = Flags(rawValue: 1 << 4)
-        /// A companion.
         package static let companion = Flags(rawValue: 1 << 5)
-        /// One constraint is enough.
+        /// Any of the constraints is enough.
         package static let or = Flags(rawValue: 1 << 14)
-        /// Every constraint is needed; so it is without an operator, too (R63).
+        /// Every constraint is needed, which is also the default without an operator (R63).
         package static let and = Flags(rawValue: 1 << 15)
         /// Guards the use of a private key.
         package static let privateKeyUsage = Flags(rawValue: 1 << 30)
-        /// A secret of the app is needed as well, whatever else is (R64).
+        /// Also requires the app's own password, in addition to every other flag (R64).
         package static let applicationPassword = Flags(rawValue: 1 << 31)
 
         package static let known: Flags = [
@@ -36,20 +36,24 @@ package struct AccessControl: Hashable, Sendable {
         ]
     }
 
-    /// When an item may be read; raw values are Apple's, "this device only" with `u`.
+    /// The times at which an item is readable.
+    ///
+    /// Raw values are Apple's; a trailing `u` means "this device only".
     package enum Accessibility: String, Sendable, CaseIterable {
         /// While the device is unlocked.
         case whenUnlocked = "ak"
-        /// Once it was unlocked.
+        /// After the first unlock since boot.
         case afterFirstUnlock = "ck"
-        /// While it is unlocked, on this device.
+        /// While the device is unlocked, on this device.
         case whenUnlockedThisDeviceOnly = "aku"
-        /// Once it was unlocked, on this device.
+        /// After the first unlock since boot, on this device.
         case afterFirstUnlockThisDeviceOnly = "cku"
-        /// Only as long as there is a passcode (R69).
+        /// Only while the user has a password (R69).
         case whenPasscodeSet = "akpu"
 
-        /// An accessibility by its word; `dk` and `dku`, which Apple gave up, read as `ak`.
+        /// Creates an accessibility from Apple's raw value.
+        ///
+        /// The deprecated `dk` and `dku` read as `ak`.
         package init?(word: String) {
             switch word {
             case "dk", "dku": self = .whenUnlocked
@@ -73,7 +77,7 @@ package struct AccessControl: Hashable, Sendable {
         /// An access control and an accessibility for the same item (R70).
         case accessibleTwice
 
-        /// The sentence that people see; Apple's, where Apple has one.
+        /// The message that people see; Apple's text where Apple has one.
         package var description: String {
             switch self {
             case .twoOperators: "only one logical operation can be set"
@@ -91,7 +95,7 @@ package struct AccessControl: Hashable, Sendable {
     package let flags: Flags
     package let accessibility: Accessibility
 
-    /// Nothing is asked of anybody (R65).
+    /// The access control that requires no proof (R65).
     package static let none = AccessControl(unchecked: [])
 
     private init(unchecked flags: Flags) {
@@ -99,9 +103,9 @@ package struct AccessControl: Hashable, Sendable {
         accessibility = .whenUnlocked
     }
 
-    /// An access control whose parts go together.
+    /// Creates an access control after checking that its parts are compatible.
     ///
-    /// - Throws: the first breach of R65, R60, R61, R62, in this order, which is Apple's.
+    /// - Throws: The first violation of R65, R60, R61, R62, in this order, which is Apple's.
     package init(
         flags: Flags = [],
         accessibility: Accessibility = .whenUnlocked
@@ -119,14 +123,14 @@ package struct AccessControl: Hashable, Sendable {
         self.accessibility = accessibility
     }
 
-    /// An access control as it stands on the wire.
+    /// Creates an access control from its wire values.
     ///
     /// - Parameters:
-    ///   - flags: The bits; nil is none: no authentication (R65).
-    ///   - accessible: The accessibility's word in the access control; nil is `ak`.
-    ///   - attribute: The accessibility's word among the attributes, for an item without an access
+    ///   - flags: The flag bits; nil requires no authentication (R65).
+    ///   - accessible: The accessibility in the access control; nil means `ak`.
+    ///   - attribute: The accessibility among the attributes, for an item without an access
     ///     control (R70).
-    /// - Throws: as the other initialiser, `protection` and `accessibleTwice`.
+    /// - Throws: `Refusal`, as the other initialiser, and `protection` or `accessibleTwice`.
     package init(
         flags: UInt64?,
         accessible: String?,
@@ -140,9 +144,9 @@ package struct AccessControl: Hashable, Sendable {
         try self.init(flags: Flags(rawValue: flags ?? 0), accessibility: accessibility)
     }
 
-    /// Whether an item is gone once the enrolment is another (R67).
+    /// Whether a change of the enrolment deletes the item (R67).
     package var isOfCurrentEnrolment: Bool { flags.contains(.biometryCurrentSet) }
 
-    /// Whether an item is gone once there is no passcode (R69).
+    /// Whether removing the user's password deletes the item (R69).
     package var needsPasscodeSet: Bool { accessibility == .whenPasscodeSet }
 }

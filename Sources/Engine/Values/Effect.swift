@@ -1,100 +1,113 @@
 package import Contract
 
-/// Everything that the engine can ask of the service.
+/// The actions that the engine requests from the service.
 ///
-/// Each is one call to one edge.
+/// Each effect is a call to a single edge.
 package enum Effect: Hashable, Sendable {
-    /// Find out the facts for this evaluation, then say `lookedUp`.
+    /// Look up the facts for this evaluation, then report `lookedUp`.
     case lookUp(EvaluationID)
-    /// Show a prompt, then say `promptBegan` or `promptFailed`.
+    /// Show a prompt, then report `promptBegan` or `promptFailed`.
     case begin(EvaluationID, AgentID, Presentation)
-    /// Tell the prompt and the caller.
+    /// Send progress to the prompt and the caller.
     case tell(EvaluationID, Progress)
-    /// Take the prompt down; one for each `begin`, whatever became of it.
+    /// Close the prompt.
+    ///
+    /// Every `begin` gets one `end`, even if the prompt failed.
     case end(EvaluationID, PromptOutcome)
-    /// Start a sensor, then say what comes of it.
+    /// Start a sensor, then report its events.
     case startSensor(OperationID, EvaluationID, sensor: String)
-    /// Cancel a sensor's operation; nothing is awaited.
+    /// Cancel a sensor's operation.
+    ///
+    /// The engine awaits no reply.
     case cancelSensor(OperationID)
-    /// The passcode has confirmed this match of a sensor: it may learn from it.
+    /// Let the sensor update a template from this match, which the password has confirmed.
     case learn(OperationID, EvaluationID, sensor: String)
-    /// Answer the sensor that told of this failed attempt, however often it did.
+    /// Answer the sensor's reports of this miss, including repetitions.
     case answerMismatch(OperationID, attempt: UInt32, MismatchAnswer)
-    /// Have the submitted passcode verified, then say `passcodeVerified`, even if the evaluation
-    /// has ended by then: a wrong passcode counts in any case.
+    /// Have the submitted password verified, then report `passcodeVerified`.
+    ///
+    /// Report it even after the evaluation has ended, because a wrong password always counts.
     case verifyPasscode(EvaluationID)
-    /// Try the submitted password as the app's own, then say `passwordTried`.
+    /// Try the submitted password as the app's own, then report `passwordTried`.
     case takePassword(EvaluationID)
-    /// Write a record, then say `saved` or `saveFailed`; in this order.
+    /// Write a record, then report `saved` or `saveFailed`.
+    ///
+    /// Keep the order of writes.
     case save(SaveID, uid: UInt32, UserRecord)
-    /// Answer the caller. Exactly one for each evaluation.
+    /// Answer the caller.
+    ///
+    /// Each evaluation gets exactly one reply.
     case reply(EvaluationID, Outcome)
 }
 
-/// What a sensor is answered that told of a failed attempt.
+/// The answer to a sensor that reported a miss.
 package enum MismatchAnswer: Hashable, Sendable {
-    /// It is counted, and that is on the disk; at 0 the sensor is to look no more.
+    /// The miss is counted and written.
+    ///
+    /// At 0 the sensor must stop.
     case counted(attemptsLeft: Int)
-    /// Nothing is counted: the operation doesn't run, or its next attempt has another number.
+    /// The miss is not counted: the operation does not run, or the attempt number is wrong.
     case refused
-    /// It is counted, but that could not be written.
+    /// The miss is counted, but the write failed.
     case notWritten
 }
 
-/// What a prompt shows when it comes up.
+/// The content of a prompt when it appears.
 package struct Presentation: Hashable, Sendable {
     package var stage: PromptStage
     package var sensors: [String]
-    /// Their types, without companions, each once, in ascending order.
+    /// The sensors' types in ascending order, without duplicates and companions.
     package var types: [BiometryType]
-    /// Whether a match will have to be confirmed.
+    /// Whether a match will need a confirmation.
     package var requiresConfirmation: Bool
 }
 
-/// What happens while an evaluation runs.
+/// Progress reports of a running evaluation.
 package enum Progress: Hashable, Sendable {
-    /// The prompt is up (for the caller alone).
+    /// The prompt is visible.
+    ///
+    /// Sent to the caller only.
     case promptShown
-    /// A sensor looks.
+    /// The sensor is scanning.
     case sensorReady(sensor: String, type: BiometryType)
-    /// Another program has a sensor, which is waited for; its name, or empty.
+    /// Another program holds the sensor's device; `by` names it, or is empty.
+    ///
+    /// The sensor waits.
     case sensorBusy(sensor: String, type: BiometryType, by: String)
-    /// A sensor gave up, and why.
     case sensorFailed(sensor: String, type: BiometryType, SensorFault)
-    /// What to do better.
+    /// Advice to the user for a better scan.
     case hint(String)
-    /// A failed attempt.
     case noMatch(attemptsLeft: Int)
-    /// The fallback button is there now.
+    /// The fallback button appeared.
     case fallbackAvailable
     /// A match waits for its confirmation.
     case confirmationRequired
-    /// The passcode is asked for now.
+    /// The prompt must ask for the password.
     case passcodeRequired(cause: PasscodeCause)
-    /// The app's own password is asked for now.
+    /// The prompt must ask for the app's own password.
     case applicationPasswordRequired
-    /// A wrong passcode.
     case passcodeRejected(attemptsLeft: Int)
-    /// No passcode is taken for a while: a delay runs, which another prompt may have begun.
+    /// A delay keeps the prompt from accepting a password.
+    ///
+    /// Another prompt may have caused it.
     case passcodeNotTaken
-    /// It was the user (for the prompt alone).
+    /// The user was authenticated.
+    ///
+    /// Sent to the prompt only.
     case success
 }
 
-/// How an evaluation ended.
 package enum Outcome: Hashable, Sendable {
-    /// It was the user.
     case granted(Grant)
-    /// It was not, or nobody can say.
+    /// The user was not authenticated, or the result is unknown.
     case refused(Refusal)
 }
 
-/// Why an evaluation, or the question whether one is possible, was refused.
+/// Why an evaluation, or CanEvaluate, was refused.
 package struct Refusal: Error, Hashable, Sendable {
     package var code: RefusalCode
     package var message: String
 
-    /// A refusal with one sentence for people.
     package init(_ code: RefusalCode, _ message: String) {
         self.code = code
         self.message = message

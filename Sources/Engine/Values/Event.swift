@@ -1,99 +1,104 @@
-/// Everything that can happen to the engine.
+/// The events that the engine handles.
 package enum Event: Hashable, Sendable {
-    /// Somebody called Evaluate.
     case requested(Request)
-    /// The look-up for an evaluation ended.
     case lookedUp(EvaluationID, Facts)
-    /// The look-up failed: who the caller is can't be said any more.
+    /// The look-up failed, so the caller is unidentified.
     case lookUpFailed(EvaluationID)
 
-    /// An agent registered (the service refuses a second of one kind before that: `canRegister`).
+    /// An agent registered.
+    ///
+    /// The service checks `canRegister` first.
     case agentRegistered(Agent)
-    /// An agent unregistered, left the bus, or its process ended.
+    /// An agent unregistered, left the bus, or its process exited.
     case agentGone(AgentID)
-    /// The agent shows the prompt.
     case promptBegan(EvaluationID)
     /// The agent answered Begin with an error, or could not be called.
     case promptFailed(EvaluationID)
-    /// A fact that the decision rests on was not confirmed before the decision counted (L39).
+    /// A fact behind the decision could not be confirmed when revalidated (L39).
     case revalidationFailed(EvaluationID, RevalidationFailure)
-    /// Cancel in the prompt.
     case canceled(EvaluationID)
-    /// The fallback button.
     case fellBack(EvaluationID)
-    /// The confirmation of a passive match.
     case confirmed(EvaluationID)
 
-    /// A sensor looks.
+    /// The sensor is scanning.
     case sensorReady(OperationID)
-    /// Another program has a sensor's device, which the sensor waits for; its name, or empty.
+    /// Another program holds the sensor's device; `by` names it, or is empty.
+    ///
+    /// The sensor waits.
     case sensorBusy(OperationID, by: String)
-    /// A sensor says what to do better.
+    /// The sensor sent advice for a better scan.
     case sensorHinted(OperationID, String)
-    /// A scan that was nobody, the `attempt`th of the operation; to be answered (`answerMismatch`).
+    /// The `attempt`th miss of the operation.
+    ///
+    /// The engine answers with `answerMismatch`.
     case sensorMismatched(OperationID, attempt: UInt32)
-    /// A scan that was the user; the template's id.
+    /// A scan matched the template with this id.
     case sensorMatched(OperationID, template: String)
-    /// The operation ended without either: a fault, a lost sensor, canceled.
+    /// The operation ended without a match: a fault, a lost sensor, or a cancellation.
     case sensorEnded(OperationID)
-    /// The operation matched with a template that was removed meanwhile.
+    /// The operation matched a template that was removed meanwhile.
     case templateRemoved(OperationID)
-    /// The operation ended because of a fault that a person should know of.
+    /// The operation ended because of a fault that the user should learn of.
     case sensorFailed(OperationID, SensorFault)
 
-    /// A sealed passcode came; only where `takesPasscode`.
+    /// A sealed password arrived.
+    ///
+    /// Send this event only if `takesPasscode` is true.
     case passcodeOffered(EvaluationID)
-    /// The app's own password came; only where `takesPassword`.
+    /// The app's own password arrived.
+    ///
+    /// Send this event only if `takesPassword` is true.
     case passwordOffered(EvaluationID)
-    /// The verifier answered.
     case passcodeVerified(EvaluationID, PasscodeVerdict)
-    /// The service tried what `takePassword` was about.
+    /// The service tried the password of `takePassword`.
     case passwordTried(EvaluationID, PasscodeVerdict)
 
-    /// The caller wants a success of its context to stay so long.
+    /// The caller set how long successes of its context stay valid.
     case successesLast(Duration, ContextID, ClientID)
     case invalidated(ContextID)
-    /// Invalidate of a client's one-shots.
+    /// The client invalidated its evaluations outside contexts.
     case oneShotsInvalidated(ClientID)
-    /// The context object is gone.
     case released(ContextID)
-    /// The client left the bus.
     case clientGone(ClientID)
 
-    /// A passcode is required before biometry may be used again (RequirePasscode).
+    /// A program called RequirePasscode: biometry must wait for a password.
     case passcodeRequired(uid: UInt32, cause: PasscodeCause)
-    /// The user unlocked the machine elsewhere (a screen lock, PAM); a passcode clears the lockout.
+    /// The user unlocked the machine elsewhere (screen lock, PAM).
+    ///
+    /// A password clears the lockout.
     case unlocked(uid: UInt32, byPasscode: Bool)
     /// The user's last session ended.
     case loggedOut(uid: UInt32)
-    /// The user's templates have changed: no context keeps a success by biometry.
+    /// The user's templates changed, so no context keeps a biometric success.
     case enrolmentChanged(uid: UInt32)
-    /// The store wrote a record.
     case saved(SaveID)
-    /// The store could not write a record.
     case saveFailed(SaveID)
-    /// The session was locked, or is not in front any more.
+    /// The session was locked, or left the foreground.
     case interrupted(session: String, Interruption)
-    /// A session has ended, or, where it is nil, nobody can say which are still the same: what
-    /// was proved in it counts no more.
+    /// A session ended.
+    ///
+    /// Successes that were proved in it no longer count. Nil means all sessions, because the
+    /// service cannot tell which are unchanged.
     case sessionEnded(session: String?)
-    /// The machine goes to sleep: nothing is evaluated until `resumed`.
+    /// The machine suspends.
+    ///
+    /// The engine refuses evaluations until `resumed`.
     case suspending
-    /// The machine is awake again.
     case resumed
-    /// The administrator's settings have changed; the new ones count at once, and running
-    /// evaluations continue.
+    /// The administrator's settings changed.
+    ///
+    /// They apply at once, and running evaluations continue.
     case configured(Settings)
-    /// `nextDeadline` has come (or any time has passed).
+    /// `nextDeadline` has passed.
+    ///
+    /// The event is valid at any time.
     case timePassed
-    /// The service stops.
     case stopping
 }
 
-/// What ended the presence of somebody at a session.
 package enum Interruption: Hashable, Sendable {
     case locked
-    /// Another session is in front, or it ended.
+    /// Another session is in the foreground, or the session ended.
     case left
 }
 
@@ -101,18 +106,17 @@ package enum Interruption: Hashable, Sendable {
 package enum RevalidationFailure: Hashable, Sendable {
     /// The login manager did not say whether the session is unchanged.
     case loginManagerSilent
-    /// The template that matched is not enrolled any more.
+    /// The template that matched was removed.
     case templateRemoved
 }
 
-/// The verifier's answer about a passcode.
 package enum PasscodeVerdict: Hashable, Sendable {
-    /// It is the passcode.
     case correct
-    /// It is not.
     case wrong
-    /// Nothing was verified; no attempt.
+    /// The verifier checked no password, so this is no attempt.
     case failed
-    /// The verifier was asked and never answered: it may have been wrong, and counts as that.
+    /// The verifier never answered.
+    ///
+    /// The password may have been wrong, so it counts as wrong.
     case lost
 }

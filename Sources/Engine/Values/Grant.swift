@@ -1,16 +1,17 @@
 package import Contract
 
-/// The proof that an authentication really happened; only the engine makes one.
+/// The proof that an authentication took place.
+///
+/// Only the engine creates grants.
 package struct Grant: Hashable, Sendable {
-    /// How the user proved it.
     package let mechanism: Mechanism
     package let uid: UInt32
-    /// The sensor, its type and strength, where there was one.
+    /// The name of the sensor; nil if the mechanism used none.
     package let sensor: String?
     package let type: BiometryType
-    /// How strong the sensor was; nil without one.
+    /// The strength of the sensor; nil if the mechanism used none.
     package let strength: Strength?
-    /// Whatever else an access control asked for and the user proved.
+    /// Further proofs that an access control required.
     package private(set) var others: [Grant] = []
 
     private init(
@@ -27,18 +28,15 @@ package struct Grant: Hashable, Sendable {
         self.strength = strength
     }
 
-    /// What a grant rests on.
     enum Evidence: Hashable {
-        /// A running operation matched.
         case match(SensorFact)
-        /// The verifier said yes.
         case passcode
-        /// The context had been granted this before, and it still counts.
+        /// An earlier grant of the context, which is still valid.
         case earlier(Grant)
-        /// The screen was unlocked by biometry a moment ago, with a sensor of this type.
+        /// A recent biometric unlock of the screen, with a sensor of this type.
         case unlock(BiometryType)
 
-        /// Whether it stands and falls with biometry.
+        /// Whether stopping biometry revokes this evidence.
         var isBiometric: Bool {
             switch self {
             case .match(let sensor): sensor.type != .none
@@ -67,7 +65,9 @@ package struct Grant: Hashable, Sendable {
         }
     }
 
-    /// The grant that this evidence is worth; nothing else makes one.
+    /// Creates the grant for this evidence.
+    ///
+    /// Evidence becomes a grant nowhere else.
     static func resting(
         on evidence: Evidence,
         uid: UInt32,
@@ -85,7 +85,9 @@ package struct Grant: Hashable, Sendable {
         return grant
     }
 
-    /// The last of several proofs, with the others; without any: the app's password alone.
+    /// Returns the last of several proofs with the others attached.
+    ///
+    /// Without proofs, the app's password alone is the proof.
     static func concluding(_ proofs: [Grant], uid: UInt32) -> Grant {
         guard var last = proofs.last else {
             return Grant(
@@ -100,6 +102,5 @@ package struct Grant: Hashable, Sendable {
         return last
     }
 
-    /// Every proof, the grant itself among them.
     package var proofs: [Grant] { others + [self] }
 }

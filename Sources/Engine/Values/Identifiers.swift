@@ -1,10 +1,9 @@
-/// A moment on a clock that counts from boot, goes on during suspend and can't be set
-/// (`CLOCK_BOOTTIME`), in nanoseconds.
+/// A time in nanoseconds since boot (`CLOCK_BOOTTIME`).
+///
+/// The clock continues during suspend and cannot be set.
 package struct Instant: Hashable, Comparable, Sendable {
-    /// Nanoseconds since boot.
     package var nanoseconds: Int64
 
-    /// A moment so many nanoseconds after boot.
     package init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
@@ -13,7 +12,9 @@ package struct Instant: Hashable, Comparable, Sendable {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// The moment so much later; saturates instead of overflowing.
+    /// Returns a later time.
+    ///
+    /// Saturates instead of overflowing.
     package static func + (left: Instant, right: Duration) -> Instant {
         let (seconds, attoseconds) = right.components
         let (scaled, tooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -23,7 +24,9 @@ package struct Instant: Hashable, Comparable, Sendable {
         return Instant(nanoseconds: right < .zero ? Int64.min : Int64.max)
     }
 
-    /// The time from `right` to `left`; saturates instead of overflowing.
+    /// Returns the time from `right` to `left`.
+    ///
+    /// Saturates instead of overflowing.
     package static func - (left: Instant, right: Instant) -> Duration {
         let (difference, overflows) = left.nanoseconds.subtractingReportingOverflow(
             right.nanoseconds
@@ -33,7 +36,6 @@ package struct Instant: Hashable, Comparable, Sendable {
     }
 }
 
-/// One connection to the bus, as long as it lives.
 package struct ClientID: Hashable, Sendable {
     package let rawValue: UInt64
 
@@ -42,7 +44,6 @@ package struct ClientID: Hashable, Sendable {
     }
 }
 
-/// One context object.
 package struct ContextID: Hashable, Sendable {
     package let rawValue: UInt64
 
@@ -51,7 +52,6 @@ package struct ContextID: Hashable, Sendable {
     }
 }
 
-/// One evaluation, from the call to its reply.
 package struct EvaluationID: Hashable, Sendable {
     package let rawValue: UInt64
 
@@ -60,7 +60,6 @@ package struct EvaluationID: Hashable, Sendable {
     }
 }
 
-/// One registered prompt agent.
 package struct AgentID: Hashable, Sendable {
     package let rawValue: UInt64
 
@@ -69,9 +68,10 @@ package struct AgentID: Hashable, Sendable {
     }
 }
 
-/// One operation of one sensor; the engine numbers them.
+/// An operation of a sensor.
+///
+/// The engine assigns the numbers.
 package struct OperationID: Hashable, Sendable {
-    /// The number that the sensor is told, too.
     package let rawValue: UInt64
 
     package init(rawValue: UInt64) {
@@ -79,8 +79,9 @@ package struct OperationID: Hashable, Sendable {
     }
 }
 
-/// One write of a user's record; the engine numbers them, the store answers in the same order.
+/// A write of a user's record.
+///
+/// The engine assigns the numbers, and the store answers in order.
 package struct SaveID: Hashable, Sendable {
-    /// Counts up from 1.
     package let rawValue: UInt64
 }

@@ -1,6 +1,6 @@
 import Contract
 
-/// Every refusal and its one sentence for people.
+/// Every refusal, with one sentence for people.
 extension Refusal {
     static let invalidContext = Refusal(
         .invalidContext,
@@ -57,7 +57,7 @@ extension Refusal {
         .passcodeNotSet,
         "No password can be given now: the program that verifies it can't be asked."
     )
-    /// By what stands in the way of the sensor that is the easiest to get to work.
+    /// Returns the refusal for the obstacle that is the easiest to fix.
     static func noSensor(_ obstacles: [Unavailability]) -> Refusal {
         let easiest = easiestFirst.first { $0.reasons.contains(where: obstacles.contains) }
         return Refusal(
@@ -153,7 +153,9 @@ extension Refusal {
 }
 
 extension Duration {
-    /// For people; rounded up, because what is told comes no earlier.
+    /// The duration for people.
+    ///
+    /// Rounded up, because the delay must not last longer than announced.
     package var inWords: String {
         let seconds = max(1, components.seconds + (components.attoseconds > 0 ? 1 : 0))
         return seconds < 120 ? "\(seconds) seconds" : "\((seconds + 59) / 60) minutes"

@@ -1,7 +1,9 @@
 package import Contract
 
 extension Policy {
-    /// What proves it; any one is enough.
+    /// The factors of the policy.
+    ///
+    /// Any of them is enough.
     package var factors: Set<Factor> {
         switch self {
         case .biometrics: Self.biometry
@@ -11,7 +13,7 @@ extension Policy {
         }
     }
 
-    // Made once: every CanEvaluate needs one.
+    // Created once, because every CanEvaluate needs them.
     private static let biometry: Set<Factor> = [.biometry]
     private static let biometryOrPasscode: Set<Factor> = [.biometry, .passcode]
     private static let companionAlone: Set<Factor> = [.companion]
@@ -19,32 +21,30 @@ extension Policy {
 }
 
 extension BiometryType {
-    /// Whether it sees people without their doing anything (L7).
+    /// Whether the sensor also sees people without their cooperation (L7).
     var isPassive: Bool { self == .face || self == .iris }
 }
 
-/// What is known of one sensor for one user at the moment of a look-up.
+/// A sensor's state for one user, as the look-up found it.
 package struct SensorFact: Hashable, Sendable {
-    /// Whether it can be used.
     package enum Availability: Hashable, Sendable {
-        /// Present and answering.
         case usable
-        /// It may be usable in a moment.
+        /// May become usable in a moment.
         case starting
-        /// Known, but it can't be used now (crashed, lid closed, incompatible, …).
+        /// Known but not usable (crashed, lid closed, incompatible, …).
         case unavailable
-        /// Not there any more, although this user has templates on it.
+        /// Disconnected, but this user has templates on it.
         case away
     }
 
-    /// The last element of its bus name.
+    /// The last element of the sensor's bus name.
     package var name: String
     package var type: BiometryType
     package var strength: Strength
     package var availability: Availability
-    /// How many templates this user has on it.
+    /// The number of this user's templates.
     package var templates: Int
-    /// Why it is unavailable, where that is known.
+    /// Why the sensor is unavailable, if known.
     package var obstacle: Unavailability?
 
     package init(
@@ -64,51 +64,51 @@ package struct SensorFact: Hashable, Sendable {
     }
 }
 
-/// Why a sensor gave up.
 package struct SensorFault: Hashable, Sendable {
     package var failure: SensorFailure
     package var message: String
 
-    /// A fault with one sentence for people.
     package init(_ failure: SensorFailure, _ message: String) {
         self.failure = failure
         self.message = message
     }
 }
 
-/// What is known of a user's passcode at the moment of a look-up.
+/// The state of a user's password, as the look-up found it.
 package enum PasscodeFact: Hashable, Sendable {
-    /// It can be verified.
     case set
-    /// The user has none.
     case missing
-    /// Nobody says: there is no verifier, or it can't be asked.
+    /// Unknown: there is no verifier, or it does not answer.
     case unknown
 }
 
-/// What the service found out for one call, frozen at that moment.
+/// The facts that the service looked up for one call.
+///
+/// They do not change afterwards.
 package struct Facts: Hashable, Sendable {
-    /// Every known sensor.
     package var sensors: [SensorFact]
-    /// Whether every sensor that is there said what the user has; else it may have changed (L11b).
+    /// Whether every present sensor reported the user's templates.
+    ///
+    /// Otherwise the enrolment may have changed (L11b).
     package var isEnrolmentKnown = true
-    /// Whether it was found out if a lock or a sleep was missed; else what was proved before may
-    /// have ended.
+    /// Whether the service knows that it missed no lock or suspend.
+    ///
+    /// Otherwise earlier proofs may have ended.
     package var isPlaceKnown = true
-    /// Whether the user has a passcode that can be verified.
     package var passcode: PasscodeFact
-    /// The session whose agent shows the prompt; nil when the caller may not be prompted
-    /// (inactive, locked or another user's session).
+    /// The session whose agent shows the prompt.
+    ///
+    /// Nil if the caller may not be prompted (inactive, locked or another user's session).
     package var session: String?
-    /// Why there is none.
+    /// Why `session` is nil.
     package var absence = Absence.unknown
-    /// Whether the caller is in a remote session, where sensors are of no use (L2).
+    /// Whether the caller is in a remote session, where sensors are useless (L2).
     package var isRemote = false
-    /// Whether the caller is in no session, and counts as sitting where its prompt is shown (L2).
+    /// Whether the caller is in no session, so that the place of its prompt decides (L2).
     package var isInNoSession = false
-    /// Whether its prompt would be shown where nobody can say that it is at the machine.
+    /// Whether the prompt might be shown away from the machine.
     package internal(set) var isPromptElsewhere = false
-    /// The caller's process and its parents, for agents that serve one process only.
+    /// The caller's process and its parents, for agents that serve one process.
     package var processes: [Int32]
 
     package init(
@@ -124,59 +124,62 @@ package struct Facts: Hashable, Sendable {
     }
 }
 
-/// Why nobody can be asked for a caller; raw values are what the bus is told.
+/// Why no prompt is possible for a caller.
+///
+/// Raw values go over the bus.
 package enum Absence: String, Error, Sendable, CaseIterable {
-    /// Neither the caller nor its user sits at this machine.
+    /// Neither the caller nor its user has a session at this machine.
     case noSession = "no-session"
     /// The caller is in another user's session.
     case otherUser = "other-user"
-    /// Another session is in front.
+    /// Another session is in the foreground.
     case inactive
-    /// The screen is locked.
     case locked
-    /// The machine goes to sleep.
     case asleep
-    /// Nothing there shows prompts.
+    /// The session has no agent.
     case noAgent = "no-agent"
-    /// Nothing shows prompts where the user sits, and the caller is in no session itself.
+    /// The caller is in no session, and the user's session has no agent.
     case noAgentThere = "no-agent-at-machine"
-    /// Where the caller stands can't be found out.
+    /// The service could not find out the caller's session.
     case unknown
 }
 
-/// One call of Evaluate, frozen when it arrived.
 package struct Request: Hashable, Sendable {
     package var id: EvaluationID
     package var client: ClientID
-    /// The context it was called on; nil for a one-shot.
+    /// The context of the call; nil for a call without a context.
     package var context: ContextID?
-    /// The user to be authenticated.
     package var uid: UInt32
-    /// What is asked for; of an access control, what the prompt says it is.
+    /// The requested policy.
+    ///
+    /// For an access control, the policy that the prompt shows.
     package var policy: Policy
-    /// What has to be proved, one after the other; any factor of a stage is enough for it.
+    /// Stages to prove in order.
+    ///
+    /// Any factor of a stage proves it.
     package var stages: [Set<Factor>]
-    /// What an access control is evaluated for; nil: a policy is evaluated.
+    /// The operation that an access control guards; nil if a policy is evaluated.
     package var operation: AccessOperation?
-    /// Whether the app's own password is asked for at the end.
+    /// Whether the app's own password is required at the end.
     package var asksApplicationPassword = false
     package var timeout: Duration = .seconds(120)
-    /// Whether the fallback button may be shown (an empty title hides it).
+    /// Whether the fallback button may be shown.
+    ///
+    /// An empty title hides it.
     package var offersFallback = true
-    /// Whether a prompt is forbidden.
     package var isInteractionNotAllowed = false
-    /// Restricts to these sensors.
+    /// The only sensors that may be used; nil means all.
     package var sensors: [String]?
-    /// Leaves out weaker sensors.
+    /// The least strength of sensors that may be used; nil means any.
     package var minimumStrength: Strength?
-    /// The caller's wish about confirming a passive match; nil: no wish.
+    /// Whether the caller wants a passive match confirmed; nil leaves it to the settings.
     package var requiresConfirmation: Bool?
-    /// Whether it is an unlock (root, with option `uid`), which goes first (L9).
+    /// Whether the call is an unlock (root, with option `uid`), which precedes other calls (L9).
     package var isUnlock = false
-    /// How old a biometric unlock may be that answers without a prompt; zero: none does (R34).
+    /// The greatest age of a biometric unlock that answers without a prompt; zero means none (R34).
     package var reuseDuration = Duration.zero
 
-    /// A call with the defaults of the contract.
+    /// Creates a request for a policy, with the defaults of the contract.
     package init(
         id: EvaluationID,
         client: ClientID,
@@ -192,7 +195,7 @@ package struct Request: Hashable, Sendable {
         stages = [policy.factors]
     }
 
-    /// A call for what an access control needs, with the defaults of the contract.
+    /// Creates a request for an access control's requirement, with the defaults of the contract.
     package init(
         id: EvaluationID,
         client: ClientID,
@@ -218,27 +221,26 @@ package struct Request: Hashable, Sendable {
     }
 }
 
-/// A prompt agent as the engine knows it.
 package struct Agent: Hashable, Sendable {
-    /// Which prompts it shows.
+    /// The prompts that an agent shows.
     package enum Kind: Hashable, Sendable {
-        /// The session's own.
+        /// The prompts of its session.
         case normal
-        /// Used only when the session has no other.
+        /// The prompts of its session while the session has no normal agent.
         case fallback
-        /// Serves one process and its children.
+        /// The prompts of one process and its children.
         case process(Int32)
     }
 
     package var id: AgentID
-    /// The connection that registered it.
     package var client: ClientID
-    /// The user it serves.
     package var uid: UInt32
-    /// The session it serves; empty: root's agent of a process that is in none.
+    /// The session it serves.
+    ///
+    /// Empty for root's agent of a process outside sessions.
     package var session: String
     package var kind: Kind
-    /// Whether its prompts are known to be on the session's own display or terminal.
+    /// Whether the agent is known to prompt on the session's own display or terminal.
     package var isAtDisplay: Bool
 
     package init(
@@ -258,24 +260,23 @@ package struct Agent: Hashable, Sendable {
     }
 }
 
-/// What must outlive the process, for one user.
+/// A user's state that must outlive the process.
 package struct UserRecord: Hashable, Sendable {
-    /// Consecutive non-matches, as the lockout counts them (R3).
+    /// Consecutive misses, as the lockout counts them (R3).
     package var failures = 0
-    /// Whether there is half a one more: a sensor that looks by itself has missed once.
+    /// Whether a passive sensor has missed once, which adds half a miss.
     package var hasHalfFailure = false
-    /// Why a passcode is needed before biometry; nil: it isn't.
+    /// Why biometry must wait for a password; nil if it need not.
     package var passcodeCause: PasscodeCause?
-    /// Consecutive wrong passcodes (L10).
+    /// Consecutive wrong passwords (L10).
     package var wrongPasscodes = 0
-    /// Until when no passcode is taken (L10).
+    /// The end of the delay in which no password is accepted (L10).
     package var delayedUntil: Instant?
-    /// When the last correct passcode was given; nil: not since this boot (L11).
+    /// The time of the last correct password; nil if there is none since boot (L11).
     package var lastPasscode: Instant?
-    /// When the screen was last unlocked by biometry; nil: not since this boot, or it counts no
-    /// more (R34, L11).
+    /// The time of the last biometric unlock; nil if there is none since boot, or it no longer
+    /// counts (R34, L11).
     package var lastBiometricUnlock: Instant?
 
-    /// The record of a user of whom nothing is known.
     package init() {}
 }

@@ -1,9 +1,9 @@
 package import Contract
 
-/// The cause for which a password is asked for, or has to be given before biometry.
+/// Why a password is asked for, or required before biometry.
 package struct PasscodeCause: Hashable, Sendable {
     package let word: PasscodeCauseWord
-    /// An administrator's text, only with `remote`; nil: none.
+    /// An administrator's text; nil unless the word is `remote` and a text was given.
     package let text: String?
 
     package init(_ word: PasscodeCauseWord) {
@@ -11,7 +11,9 @@ package struct PasscodeCause: Hashable, Sendable {
         text = nil
     }
 
-    /// The cause of an administrator's requirement; the text is cut at 64 characters.
+    /// Creates the cause of an administrator's requirement.
+    ///
+    /// The text is cut at 64 characters.
     package static func remote(_ text: String) -> PasscodeCause {
         let cut = String(String.UnicodeScalarView(text.unicodeScalars.prefix(64)))
         return PasscodeCause(.remote, cut.isEmpty ? nil : cut)
@@ -22,27 +24,31 @@ package struct PasscodeCause: Hashable, Sendable {
         self.text = text
     }
 
-    /// Whether another requirement replaces this requirement: an administrator's replaces a
-    /// program's, and an administrator's earlier requirement.
+    /// Whether another cause replaces this cause.
+    ///
+    /// An administrator's requirement replaces a program's, and an administrator's earlier
+    /// requirement.
     func givesWay(to other: PasscodeCause) -> Bool {
         other.word == .remote && (word == .program || word == .remote) && other != self
     }
 
-    // MARK: On the disk
+    // MARK: Stored form
 
-    /// Separates word and text on the disk; display text has no control characters.
+    /// Separates the word from the text.
+    ///
+    /// Display text has no control characters.
     private static let separator: Character = "\u{1F}"
 
-    /// The word, and behind a separator the text.
+    /// The word, followed by a separator and the text if there is one.
     package var stored: String {
         guard let text else { return word.rawValue }
         return word.rawValue + String(Self.separator) + text
     }
 
-    /// Restores a cause that was stored.
+    /// Restores a stored cause.
     ///
-    /// Earlier formats stored any program's text alone: a text that is no word counts as a
-    /// program's.
+    /// Earlier formats stored only a program's text. A text that is no known word therefore counts
+    /// as a program's cause.
     package init(stored: String) {
         let parts = stored.split(separator: Self.separator, maxSplits: 1).map(String.init)
         let word = parts.first.flatMap(PasscodeCauseWord.init(rawValue:)) ?? .program

@@ -1,17 +1,18 @@
 import Contract
 
-/// What a non-match counts for the lockout (R3).
+/// The weight of misses in the lockout (R3).
 ///
-/// A finger misses because somebody put one down. A camera misses whoever passes, or looks at
-/// another screen: the user's fingers must not be locked by that, so its misses count half. A
-/// lockout still comes after at most twice its attempts, all by the face.
+/// A finger misses because a person put it on the sensor. A camera also misses passers-by, and
+/// people looking at another screen. Misses of a camera count half, so that passers-by do not lock
+/// the user's fingers. A lockout by the face alone comes after twice as many attempts at most.
 extension UserRecord {
-    /// Counts a non-match: half a one where the sensor looks by itself.
+    /// Counts a miss.
+    ///
+    /// A passive sensor's miss counts half.
     mutating func countMiss(of type: BiometryType) {
         if type.isPassive { countHalfMiss() } else { countWholeMiss() }
     }
 
-    /// Two halves are one.
     mutating func countHalfMiss() {
         if hasHalfFailure { countWholeMiss() }
         hasHalfFailure.toggle()
@@ -19,18 +20,17 @@ extension UserRecord {
 
     private mutating func countWholeMiss() { failures = min(failures, Int.max - 1) + 1 }
 
-    /// The user was recognised, or gave the passcode.
+    /// Resets the counters after a match or a correct password.
     mutating func clearMisses() {
         failures = 0
         hasHalfFailure = false
     }
 
-    /// Whether both count the same.
     func hasSameMisses(as other: UserRecord) -> Bool {
         failures == other.failures && hasHalfFailure == other.hasHalfFailure
     }
 
-    /// How many more non-matches of this type there are until so many count.
+    /// Misses of this type that remain until the lockout counts `limit` of them.
     func missesLeft(of type: BiometryType, until limit: Int) -> Int {
         let whole = max(0, limit - failures)
         guard type.isPassive, whole > 0 else { return whole }
