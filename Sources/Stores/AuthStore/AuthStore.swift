@@ -3,10 +3,10 @@ import Crypto
 package import Linux
 import SQLite
 
-/// The daemon's state in a directory: lockouts, enrolments and the machine's key.
+/// The daemon's state in a directory: lockouts, enrolments and the machine key.
 ///
-/// One process at a time has a directory. Reading happens once, when it is opened; writing on a
-/// thread of its own.
+/// Only one process at a time can open a directory. The store reads everything when it opens, and
+/// writes on a thread of its own.
 package final class AuthStore: Sendable {
     private let writer: Writer
     private let key: SymmetricKey
@@ -22,13 +22,14 @@ package final class AuthStore: Sendable {
         writer.close()
     }
 
-    /// Opens a state directory, or makes one with mode 0700.
+    /// Opens a state directory, or creates it with mode 0700.
     ///
-    /// It blocks: for the start only. A delay that was set in another boot begins again, in full,
-    /// at `now`; when a passcode was given then is forgotten. A damaged database is set aside and a
-    /// new one created, which `LoadedState.damaged` reports from then on.
-    /// - Throws: `busy` (another process has it), `permission` (not ours alone), `foreign` (of a
-    ///   newer version or another program), `damaged` (the machine key), `full`, `io`.
+    /// Blocks, so call it only at startup. A delay from an earlier boot starts again in full at
+    /// `now`; password times from an earlier boot are dropped. A damaged database is set aside and
+    /// replaced, and `LoadedState.damaged` stays true from then on.
+    /// - Throws: `busy` (another process has it open), `permission` (other users have access),
+    ///   `foreign` (written by a newer version or another program), `damaged` (the machine key),
+    ///   `full`, `io`.
     package static func open(
         directory path: String,
         now: Instant,
@@ -45,7 +46,7 @@ package final class AuthStore: Sendable {
         let (database, setAside) = try folder.openOrReplace { () throws(SystemError) in
             try openDatabase(in: folder, lock: lock)
         }
-        // After the database, so that a key without a database shows that one was lost.
+        // Load the key after the database: a key without a database shows that a database was lost.
         let key = try MachineKey.load(in: directory)
         let identity = try Schema.identity(of: database)
         var state = try Schema.state(in: database)
@@ -66,10 +67,11 @@ package final class AuthStore: Sendable {
         return (AuthStore(writer: writer, key: key, identity: identity), state)
     }
 
-    /// Queues a record to be written.
+    /// Queues the write of a record.
     ///
-    /// `done` is called once it is on the disk, or with what went wrong: on the store's thread, in
-    /// the order of the calls. After `close`, or when 65,536 wait, it is called at once.
+    /// Calls `done` on the store's thread, in the order of the calls, after the write reached the
+    /// disk or failed. After `close`, or while 65,536 writes wait, it calls `done` at once with an
+    /// error.
     package func save(
         _ record: UserRecord,
         uid: UInt32,
@@ -78,7 +80,7 @@ package final class AuthStore: Sendable {
         writer.add(Writer.Job(write: .record(record, uid: uid), done: done))
     }
 
-    /// Queues an enrolment to be written; `done` as for a record, and in one order with those.
+    /// Queues the write of an enrolment, in the same order as records.
     package func save(
         _ enrolment: Enrolment,
         uid: UInt32,
@@ -87,14 +89,14 @@ package final class AuthStore: Sendable {
         writer.add(Writer.Job(write: .enrolment(enrolment, uid: uid), done: done))
     }
 
-    /// What apps compare to see whether the enrolment changed: 32 bytes; nil without templates.
+    /// The 32 bytes by which apps detect a changed enrolment; nil without templates.
     ///
-    /// An HMAC-SHA-256 under the machine's key (L12). The database's identity goes in as well, so
-    /// that generations which begin anew after damage never give an old state again.
+    /// Computed with HMAC-SHA-256 under the machine key (L12). The database's identity is included:
+    /// after damage, generations restart, and an old state must not appear again.
     package func domainState(of enrolment: Enrolment, uid: UInt32) -> [UInt8]? {
         let sensors = enrolment.templates.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
         guard !sensors.isEmpty else { return nil }
-        // Names this use of the key.
+        // Domain separation for this use of the key.
         var message = Array("org.localauth.DomainState.1".utf8) + identity
         func add(_ number: some FixedWidthInteger) {
             withUnsafeBytes(of: number.bigEndian) { message += $0 }
@@ -115,16 +117,16 @@ package final class AuthStore: Sendable {
         return Array(HMAC<SHA256>.authenticationCode(for: message, using: key))
     }
 
-    /// Waits until what is queued is written, and frees the directory.
+    /// Writes all queued records and releases the directory.
     ///
-    /// Called by a `done`, it doesn't wait.
+    /// Does not wait if `done` calls it.
     package func close() {
         writer.close()
     }
 }
 
 extension AuthStore {
-    /// Opens the database, or makes it, and finds out whether it is sound.
+    /// Opens or creates the database, and checks that it is sound.
     static func openDatabase(
         in folder: DatabaseFolder,
         lock: DirectoryLock
@@ -132,17 +134,17 @@ extension AuthStore {
         try Schema.format.open(in: folder, lock: lock) { database, lost throws(SystemError) in
             try Schema.fill(database, damaged: lost)
         } check: { database throws(SystemError) in
-            // Nobody had half a failure in format 1.
+            // Format 1 stored no half misses, so the new table stays empty.
             try Schema.format.upgrade(database) {}
-            // Every row once.
+            // Reading every row finds damage.
             _ = try Schema.state(in: database)
             _ = try Schema.identity(of: database)
             _ = try Schema.boots(in: database)
         }
     }
 
-    /// After a boot the whole current delay starts again (L10), and no passcode or unlock of
-    /// another boot counts (L11).
+    /// Restarts delays from an earlier boot in full (L10), and drops password and unlock times from
+    /// it (L11).
     private static func restartClocks(
         _ state: inout LoadedState,
         in database: Database,
@@ -159,11 +161,10 @@ extension AuthStore {
                 if let until = record.delayedUntil {
                     let restarted = settings.passcodeDelay(afterWrong: record.wrongPasscodes)
                         .map { now + $0 }
-                    // A delay in this boot that exceeds the longest possible was not set on this
-                    // clock.
+                    // A longer remaining delay than the longest possible was not set on this clock.
                     record.delayedUntil = isOurs ? restarted.map { min(until, $0) } : restarted
                 }
-                // Nor was a time in the future.
+                // A time in the future was not set on this clock either.
                 func past(_ time: Instant?) -> Instant? {
                     time.flatMap { isOurs && $0 <= now ? $0 : nil }
                 }

@@ -1,20 +1,22 @@
-/// Which templates a user has, and how often that has changed (L12).
+/// A user's templates, with a counter of their changes (L12).
 package struct Enrolment: Hashable, Sendable {
     /// Increases with every change and never decreases.
     package var generation: UInt64 = 0
-    /// What the generation was when biometric templates changed last: companions, such as a
-    /// security key, are no biometry.
+    /// The generation of the last change to biometric templates.
+    ///
+    /// Companions, such as a security key, are not biometric.
     package var biometricGeneration: UInt64 = 0
-    /// The ids of the templates on each sensor, sorted by their bytes; never an empty list.
+    /// The template ids of each sensor, sorted by their bytes.
+    ///
+    /// No list is empty.
     package var templates: [String: [String]] = [:]
 
-    /// The enrolment of a user of whom nothing is known.
     package init() {}
 
-    /// Sets the ids that a sensor listed, in any order.
+    /// Replaces a sensor's template ids, given in any order.
     ///
-    /// Ids are compared byte by byte: two spellings of one character are two ids.
-    /// - Returns: Whether they changed; then the generation went up.
+    /// Compares ids byte by byte, so two Unicode spellings of a text are two ids.
+    /// - Returns: Whether the ids changed and the generation increased.
     package mutating func update(sensor: String, ids: [String]) -> Bool {
         let sorted = Set(ids.map { Array($0.utf8) }).sorted { $0.lexicographicallyPrecedes($1) }
         guard sorted != (templates[sensor] ?? []).map({ Array($0.utf8) }) else {

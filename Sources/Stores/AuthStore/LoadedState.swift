@@ -1,29 +1,32 @@
 package import AuthEngine
 import Contract
 
-/// What was on the disk at the start.
+/// The state that the store read at startup.
 package struct LoadedState: Hashable, Sendable {
-    /// The record of every known user; delays are on this boot's clock.
+    /// Records by uid.
+    ///
+    /// Delays are on this boot's clock.
     package var records: [UInt32: UserRecord] = [:]
     package var enrolments: [UInt32: Enrolment] = [:]
-    /// Where a damaged database was put at this start; nil: there was none.
+    /// The path of a damaged database that this start set aside; nil if there was none.
     package var setAside: String?
-    /// Whether a database was ever lost here; it stays so at every later start.
+    /// Whether a database was ever lost in this directory.
+    ///
+    /// Later starts keep the value.
     package var damaged = false
 
     package init() {}
 
-    /// The record of a user of whom nothing is known.
+    /// The record of a user without a stored record.
     ///
-    /// After damage it requires a passcode first (L17): lockouts may have been lost. Saving that
-    /// user's record ends it.
+    /// After damage it requires a password before biometry (L17), because a lockout may have been
+    /// lost. Saving the user's record ends that requirement.
     package var unknown: UserRecord {
         var record = UserRecord()
         record.passcodeCause = damaged ? PasscodeCause(.damaged) : nil
         return record
     }
 
-    /// The record to begin with, for any user.
     package func record(of uid: UInt32) -> UserRecord {
         records[uid] ?? unknown
     }

@@ -2,18 +2,18 @@ import Crypto
 import Linux
 import SQLite
 
-/// The key of this machine: 32 random bytes in a file of ours alone.
+/// The machine key: 32 random bytes in a private file.
 enum MachineKey {
     static let file = "machine.key"
     static let size = 32
 
-    /// Reads the key, or makes it at the first start.
+    /// Reads the key, or creates it at the first start.
     static func load(in directory: PrivateDirectory) throws(SystemError) -> SymmetricKey {
         let path = directory.file(file)
         if try !PrivateFile.exists(path) {
             try directory.replace(file, with: random(count: size))
         }
-        // Longer than the key, so that a longer file is seen to be one.
+        // The limit exceeds the key's size, so that a longer file is detected.
         let bytes = try directory.content(of: file, limit: 1 << 20) ?? []
         guard bytes.count == size else {
             throw SystemError(
@@ -26,7 +26,7 @@ enum MachineKey {
         return SymmetricKey(data: bytes)
     }
 
-    /// Random bytes of the kernel: that is what Swift's own generator hands out.
+    /// Random bytes of the kernel, which Swift's default generator provides.
     static func random(count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in generator.next() }

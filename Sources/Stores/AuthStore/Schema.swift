@@ -2,9 +2,11 @@ import AuthEngine
 import Linux
 import SQLite
 
-/// The tables, and how the engine's values lie in them.
+/// The tables, and the conversion of the engine's values to rows.
 enum Schema {
-    /// "LAut", format 2; format 1 had no halves.
+    /// The format "LAut", version 2.
+    ///
+    /// Version 1 had no half misses.
     static let format = DatabaseFormat(
         applicationID: 0x4C41_7574,
         version: 2,
@@ -12,7 +14,7 @@ enum Schema {
         earlier: [1: firstTables]
     )
 
-    /// The users with half a failure more than `users` says.
+    /// Users with half a miss in addition to the number in `users`.
     private static let halves = "CREATE TABLE half_failures (uid INTEGER PRIMARY KEY) STRICT"
 
     private static let firstTables = [
@@ -32,14 +34,12 @@ enum Schema {
         """,
     ]
 
-    /// Writes the first rows into new tables.
     static func fill(_ database: Database, damaged: Bool) throws(SystemError) {
         let meta = "INSERT INTO meta VALUES (?, ?)"
         try database.run(meta, [.text("damaged"), .integer(damaged ? 1 : 0)])
         try database.run(meta, [.text("identity"), .blob(MachineKey.random(count: 16))])
     }
 
-    /// Everything that is in the tables.
     static func state(in database: Database) throws(SystemError) -> LoadedState {
         var state = LoadedState()
         state.records = try records(in: database)
@@ -49,7 +49,6 @@ enum Schema {
         return state
     }
 
-    /// Writes one thing.
     static func write(
         _ write: Writer.Write,
         bootID: String,
@@ -63,7 +62,7 @@ enum Schema {
         }
     }
 
-    /// Sixteen random bytes that no other database has.
+    /// Sixteen random bytes, unique to this database.
     static func identity(of database: Database) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         try database.run("SELECT value FROM meta WHERE name = 'identity'") {
@@ -145,7 +144,7 @@ enum Schema {
         return records
     }
 
-    /// On which boot's clock the times of each record are.
+    /// The boot id of each record, for the clock of its times.
     static func boots(in database: Database) throws(SystemError) -> [UInt32: String] {
         var boots: [UInt32: String] = [:]
         try database.run("SELECT uid, boot_id FROM users") { row throws(SystemError) in
@@ -193,7 +192,7 @@ enum Schema {
             enrolment.biometricGeneration = UInt64(try count(row.integer(2), path: path))
             enrolments[try uid(row.integer(0), path: path)] = enrolment
         }
-        // SQLite compares texts by their bytes, as `Enrolment.update` does.
+        // SQLite compares texts by their bytes, like `Enrolment.update`.
         try database.run(
             "SELECT uid, sensor, template FROM templates ORDER BY uid, sensor, template"
         ) { row throws(SystemError) in

@@ -2,16 +2,15 @@ import AuthEngine
 import Linux
 import Synchronization
 
-/// A thread that writes what is queued, in order; writes that are queued meanwhile share a
-/// transaction.
+/// A thread that commits queued writes in order.
+///
+/// Writes that wait together share a transaction.
 final class Writer: Sendable {
-    /// One thing to write.
     enum Write: Sendable {
         case record(UserRecord, uid: UInt32)
         case enrolment(Enrolment, uid: UInt32)
     }
 
-    /// What to write and whom to tell.
     struct Job: Sendable {
         let write: Write
         let done: @Sendable (SystemError?) -> Void
@@ -22,18 +21,18 @@ final class Writer: Sendable {
         var isClosed = false
     }
 
-    /// The most writes in one transaction.
+    /// The maximum number of writes in a transaction.
     private static let groupLimit = 256
-    /// How many writes may wait.
+    /// The maximum number of waiting writes.
     private static let queueLimit = 65536
 
     private let state = Mutex(State())
     private let thread: SerialThread
-    /// Used by the thread alone; nil once the writer is closed.
+    /// Only the thread uses this; nil once the writer is closed.
     private let commit: Mutex<(([Write]) -> SystemError?)?>
     private let path: String
 
-    /// Starts the thread, the only user of `commit` and of what it captures.
+    /// Starts the thread, which alone uses `commit` and its captures.
     init(
         path: String,
         commit: sending @escaping ([Write]) -> SystemError?
@@ -43,7 +42,7 @@ final class Writer: Sendable {
         self.commit = Mutex(commit)
     }
 
-    /// Queues a write; if the queue is full, it fails at once.
+    /// Queues a write, or fails it at once if the queue is full or closed.
     func add(_ job: Job) {
         let refusal: SystemError? = state.withLock { state in
             guard !state.isClosed else {
@@ -59,9 +58,9 @@ final class Writer: Sendable {
         if let refusal { job.done(refusal) }
     }
 
-    /// Writes what is queued, frees what `commit` has captured and ends the thread.
+    /// Writes all queued jobs, releases the captures of `commit` and ends the thread.
     ///
-    /// Called by a `done`, it doesn't wait for that. Closing twice is closing once.
+    /// Does not wait if `done` calls it. A second call has no effect.
     func close() {
         let wasClosed = state.withLock { state in
             defer { state.isClosed = true }

@@ -1,9 +1,9 @@
 import CSQLite
 package import Linux
 
-/// One connection to SQLite, used by one thread at a time.
+/// A connection to SQLite, for use by one thread at a time.
 package final class Database {
-    /// What a statement takes and gives.
+    /// A value that a statement binds or returns.
     package enum Value: Hashable {
         case null
         case integer(Int64)
@@ -12,26 +12,26 @@ package final class Database {
     }
 
     package let path: String
-    // SQLite hands out an opaque pointer; it is freed in deinit, and nothing else keeps it.
+    // SAFETY: `init` opens this connection, `deinit` closes it, and no other object keeps it.
     private let handle: OpaquePointer
-    // Released after the connection is closed.
+    // ARC releases the lock after `deinit` has closed the connection.
     private let lock: DirectoryLock
-    /// Prepared statements that don't run, by their text.
+    /// Idle prepared statements by their text.
     ///
-    /// To prepare one takes longer than to look a row up.
-    // They are SQLite's; each is finalized here, and nothing else keeps them.
+    /// Preparing a statement takes longer than looking up a row.
+    /// SAFETY: Each statement belongs to this connection. `putAway` or `deinit` finalizes it, and
+    /// no other object keeps it.
     private var idle: [String: OpaquePointer] = [:]
 
-    /// More statements than there are in the sources.
+    /// More than the number of statements in the sources.
     private static let mostIdle = 64
 
-    /// Opens a file that exists already.
     package init(path: String, holding lock: DirectoryLock) throws(SystemError) {
         self.path = path
         self.lock = lock
-        // See `handle`.
+        // SAFETY: SQLite writes the pointer; `handle` owns it afterwards.
         var handle: OpaquePointer?
-        // No mutex: after opening, only one thread uses the connection.
+        // No mutex, because only one thread at a time uses the connection.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
         let result = sqlite3_open_v2(path, &handle, flags, nil)
         guard result == SQLITE_OK, let handle else {
@@ -41,7 +41,7 @@ package final class Database {
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
         _ = csqlite_set_defensive(handle)
-        // A locked file belongs to a running process, so waiting would not help.
+        // A locked file belongs to a running process, so waiting does not help.
         sqlite3_busy_timeout(handle, 0)
     }
 
@@ -50,12 +50,12 @@ package final class Database {
         sqlite3_close(handle)
     }
 
-    /// Leaves the file and its log as they are when this is closed.
+    /// Makes closing leave the file and its log unchanged.
     package func keepLogAtClose() {
         _ = csqlite_keep_log_at_close(handle)
     }
 
-    /// Runs one statement and calls `row` for every row of its result.
+    /// Runs one statement and calls `row` for each row of the result.
     package func run(
         _ sql: String,
         _ values: [Value] = [],
@@ -72,10 +72,10 @@ package final class Database {
         isSound = true
     }
 
-    /// A prepared statement that nobody uses.
+    /// Takes an idle statement, or prepares a new statement.
     private func take(_ sql: String) throws(SystemError) -> OpaquePointer {
         if let prepared = idle.removeValue(forKey: sql) { return prepared }
-        // See `idle`.
+        // SAFETY: SQLite writes the pointer; `putAway` finalizes it or keeps it in `idle`.
         var prepared: OpaquePointer?
         let flags = Self.isKept(sql) ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
         let result = sqlite3_prepare_v3(handle, sql, -1, flags, &prepared, nil)
@@ -85,7 +85,7 @@ package final class Database {
         return prepared
     }
 
-    /// Ends the run of a statement, which holds no lock and none of its values any more.
+    /// Resets a statement, so that it holds no lock and no values, and keeps it for reuse.
     private func putAway(_ prepared: OpaquePointer, _ sql: String, _ isSound: Bool) {
         guard isSound, Self.isKept(sql), idle.count < Self.mostIdle, idle[sql] == nil else {
             sqlite3_finalize(prepared)
@@ -96,13 +96,13 @@ package final class Database {
         idle[sql] = prepared
     }
 
-    /// Whether a statement does its work each time it runs: a PRAGMA may when it is prepared, and
-    /// what changes tables runs once.
+    /// Whether a statement may be reused.
+    ///
+    /// A PRAGMA may already act when prepared, and statements that change tables run only once.
     private static func isKept(_ sql: String) -> Bool { kept.contains { sql.hasPrefix($0) } }
 
     private static let kept = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "BEGIN ", "COMMIT"]
 
-    /// The first value of the first row.
     package func integer(_ sql: String) throws(SystemError) -> Int64 {
         var first: Int64?
         try run(sql) { row throws(SystemError) in
@@ -115,7 +115,9 @@ package final class Database {
         return first
     }
 
-    /// Runs the body in one transaction: all of it is on the disk afterwards, or nothing.
+    /// Runs the body in a transaction.
+    ///
+    /// Afterwards either all changes are on the disk, or none.
     package func transaction(_ body: () throws(SystemError) -> Void) throws(SystemError) {
         try run("BEGIN IMMEDIATE")
         do throws(SystemError) {
@@ -134,18 +136,18 @@ package final class Database {
     }
 
     private func rollBack() {
-        // After some errors SQLite has rolled back already.
+        // SQLite rolls back by itself after some errors.
         if sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
     }
 
-    /// Writes over what a commit that failed has left in the log.
+    /// Overwrites a failed commit in the log.
     ///
-    /// If only the disk's confirmation is missing, all of it stands there: who opens the database
-    /// after a kill would find it done.
+    /// If only the disk's confirmation failed, the log holds the whole transaction. A process that
+    /// opens the database after a kill would apply it.
     private func takeOutOfLog() {
         do throws(SystemError) {
             try run("BEGIN IMMEDIATE")
-            // A change that changes nothing.
+            // Setting an equal value writes a log frame without changing data.
             try run("PRAGMA user_version = \(integer("PRAGMA user_version"))")
             try run("COMMIT")
         } catch {
@@ -154,14 +156,13 @@ package final class Database {
     }
 }
 
-/// One prepared statement, while it runs.
 package struct Statement: ~Copyable {
     private let path: String
-    // Both belong to SQLite, and are `Database`'s: they outlive this.
+    // SAFETY: `Database` owns both pointers, and it outlives this statement.
     private let database: OpaquePointer
     private let handle: OpaquePointer
 
-    // The pointers are `Database`'s, only for as long as this statement.
+    // SAFETY: Both pointers must stay valid as long as this statement.
     fileprivate init(
         _ handle: OpaquePointer,
         on database: OpaquePointer,
@@ -181,7 +182,7 @@ package struct Statement: ~Copyable {
                 case .integer(let number):
                     sqlite3_bind_int64(handle, index, number)
                 case .text(let text):
-                    // The length counts, so that a NUL in the text is kept.
+                    // The explicit length keeps a NUL in the text.
                     sqlite3_bind_text64(
                         handle,
                         index,
@@ -203,7 +204,7 @@ package struct Statement: ~Copyable {
         }
     }
 
-    /// Whether there is another row.
+    /// Advances to the next row; false if there is none.
     fileprivate func step() throws(SystemError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: true
@@ -212,13 +213,17 @@ package struct Statement: ~Copyable {
         }
     }
 
-    /// A number; anything else in that column is damage.
+    /// Returns a number.
+    ///
+    /// Another type in the column is damage.
     package func integer(_ column: Int32) throws(SystemError) -> Int64 {
         try expect(SQLITE_INTEGER, in: column)
         return sqlite3_column_int64(handle, column)
     }
 
-    /// A text; anything else in that column is damage.
+    /// Returns a text.
+    ///
+    /// Another type in the column is damage.
     package func text(_ column: Int32) throws(SystemError) -> String {
         try expect(SQLITE_TEXT, in: column)
         guard let text = String(validating: content(of: column), as: UTF8.self) else {
@@ -227,22 +232,24 @@ package struct Statement: ~Copyable {
         return text
     }
 
-    /// Bytes; anything else in that column is damage.
+    /// Returns bytes.
+    ///
+    /// Another type in the column is damage.
     package func blob(_ column: Int32) throws(SystemError) -> [UInt8] {
         try expect(SQLITE_BLOB, in: column)
         return content(of: column)
     }
 
-    /// Whether the column has no value.
     package func isNull(_ column: Int32) -> Bool {
         sqlite3_column_type(handle, column) == SQLITE_NULL
     }
 
     private func content(of column: Int32) -> [UInt8] {
-        // Nil for an empty value; valid until the next step, so it is copied at once.
+        // SAFETY: The pointer is nil for an empty value, and valid until the next step, so the
+        // bytes are copied at once.
         guard let start = sqlite3_column_blob(handle, column) else { return [] }
         let count = Int(sqlite3_column_bytes(handle, column))
-        // Same memory, with its length.
+        // SAFETY: SQLite reports the length of the memory at `start`.
         return Array(UnsafeRawBufferPointer(start: start, count: count))
     }
 

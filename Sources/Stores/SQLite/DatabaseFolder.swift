@@ -1,15 +1,19 @@
 import Glibc
 package import Linux
 
-/// A private directory with one database and the key that the database needs.
+/// A private directory with a database and the key that the database needs.
 package struct DatabaseFolder: Sendable {
     package let directory: PrivateDirectory
     package let database: String
     package let key: String
-    /// Where one of these files is, there was a database before: they are made after it.
+    /// Files that are created after the database.
+    ///
+    /// If one of them exists, a database existed before.
     private let traces: [String]
 
-    /// The database, the key, and what else is made after the database, of these names.
+    /// Creates a folder from file names.
+    ///
+    /// `traces` are files that are created after the database.
     package init(
         _ directory: PrivateDirectory,
         database name: String,
@@ -22,14 +26,14 @@ package struct DatabaseFolder: Sendable {
         self.traces = ([key] + traces).map(directory.file)
     }
 
-    /// Whether a database was set aside, or is missing where one must have been.
+    /// Whether a database was set aside, or is missing although its traces exist.
     func hasLostDatabase() throws(SystemError) -> Bool {
         guard firstFree == 1 else { return true }
         for file in traces where try PrivateFile.exists(file) { return true }
         return false
     }
 
-    /// Whether the database's log has something in it, and the database nothing.
+    /// Whether the database is empty while its log is not.
     var hasLogAlone: Bool {
         func size(_ file: String) -> Int {
             var status = stat()
@@ -38,12 +42,14 @@ package struct DatabaseFolder: Sendable {
         return size(database) == 0 && size(database + "-wal") > 0
     }
 
-    /// Opens the database; one that is damaged is set aside, and a new one opened in its place.
+    /// Opens the database.
     ///
-    /// SQLite calls it damage, too, if a read fails or memory is short. So a database is damaged
-    /// when it is found so twice, and every byte of it can be read: nothing that passes, and no
-    /// disk that refuses, takes away what was sound.
-    /// - Returns: `setAside`: where the damaged one is.
+    /// A damaged database is set aside and replaced by a new one.
+    ///
+    /// SQLite also reports damage if a read fails or memory is short. A database therefore counts
+    /// as damaged only if two attempts find damage and every byte is readable. Transient errors and
+    /// failing disks must not discard a sound database.
+    /// - Returns: The database, and in `setAside` the path of the damaged database.
     package func openOrReplace(
         _ open: () throws(SystemError) -> Database
     ) throws(SystemError) -> (database: Database, setAside: String?) {
@@ -59,7 +65,7 @@ package struct DatabaseFolder: Sendable {
         return (try open(), setAside)
     }
 
-    /// Reads every byte of the database and of its log, which nobody has open now.
+    /// Reads every byte of the database and its log, which must not be open.
     private func readAll() throws(SystemError) {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         for file in [database, database + "-wal"] where try PrivateFile.exists(file) {
@@ -74,10 +80,10 @@ package struct DatabaseFolder: Sendable {
         }
     }
 
-    /// Renames a damaged database, with what belongs to it.
+    /// Renames a damaged database and its companion files.
     ///
-    /// The database goes first: SQLite drops a log without one.
-    /// - Returns: Its new path.
+    /// The database is renamed first, because SQLite deletes a log that has no database.
+    /// - Returns: The new path of the database.
     private func setAside() throws(SystemError) -> String {
         let target = aside(firstFree)
         guard rename(database, target) == 0 else {
@@ -96,7 +102,7 @@ package struct DatabaseFolder: Sendable {
 
     private func aside(_ number: Int) -> String { "\(database).damaged-\(number)" }
 
-    /// The first number that no database was set aside under.
+    /// The first number that is free for a set-aside database.
     private var firstFree: Int {
         var number = 1
         while access(aside(number), F_OK) == 0 {

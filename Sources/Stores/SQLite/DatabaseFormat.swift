@@ -1,14 +1,14 @@
 package import Linux
 
-/// What distinguishes our databases from others, and how they are opened.
+/// The identity and tables of one of our databases, and how to open it.
 package struct DatabaseFormat: Sendable {
-    /// Tells our databases from those of other programs.
+    /// Distinguishes our databases from other programs' databases.
     let applicationID: Int64
-    /// Goes up with every change of the tables.
+    /// Increases with every change of the tables.
     let version: Int64
-    /// The statements that make the tables.
+    /// The statements that create the tables.
     let tables: [String]
-    /// The tables of the earlier versions that are upgraded, by version.
+    /// The tables of earlier versions that can be upgraded, by version.
     let earlier: [Int64: [String]]
 
     package init(
@@ -23,10 +23,12 @@ package struct DatabaseFormat: Sendable {
         self.earlier = earlier
     }
 
-    /// Brings a database of an earlier version up to this one; nothing happens to one of this.
+    /// Upgrades a database of an earlier version.
     ///
-    /// `fill` fills the tables that are new, in the transaction that makes them: after a crash the
-    /// database is of the one version or the other.
+    /// A database of this version is left alone.
+    ///
+    /// `fill` fills the new tables in the transaction that creates them. After a crash, the
+    /// database therefore has either the old version or the new version.
     package func upgrade(
         _ database: Database,
         fill: () throws(SystemError) -> Void
@@ -40,11 +42,10 @@ package struct DatabaseFormat: Sendable {
         }
     }
 
-    /// Opens the database of a folder, or makes it, and finds out whether it is sound.
+    /// Opens or creates the database of a folder, and checks that it is sound.
     ///
-    /// `fill` writes the first rows into new tables, and is told whether a database was lost;
-    /// `check` reads everything that has to be understood; what it can't read counts as damage,
-    /// too.
+    /// `fill` writes the first rows into new tables, and receives whether a database was lost.
+    /// `check` reads everything that must be readable; a failed read counts as damage.
     package func open(
         in folder: DatabaseFolder,
         lock: DirectoryLock,
@@ -65,12 +66,12 @@ package struct DatabaseFormat: Sendable {
         }
         let database = try Database(path: folder.database, holding: lock)
         do throws(SystemError) {
-            // Before the first read: the log then needs no shared memory.
+            // Set this before the first read, so that the log needs no shared memory.
             try database.run("PRAGMA locking_mode = EXCLUSIVE")
             try database.run("PRAGMA trusted_schema = OFF")
             let isBlank = try isBlank(database)
             if !isBlank { try verify(database) }
-            // One write barrier for each commit, and each commit waits for it.
+            // Each commit costs one write barrier and waits for it.
             try database.run("PRAGMA journal_mode = WAL")
             try database.run("PRAGMA synchronous = FULL")
             if isBlank {
@@ -84,9 +85,9 @@ package struct DatabaseFormat: Sendable {
         return database
     }
 
-    /// Whether nothing was ever written to this database.
+    /// Whether the database was never written to.
     private func isBlank(_ database: Database) throws(SystemError) -> Bool {
-        // A header or a table that something else wrote: each is a number.
+        // Each number is nonzero if another program wrote a header or a table.
         let traces = [
             "PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema",
         ]
@@ -111,7 +112,7 @@ package struct DatabaseFormat: Sendable {
         }
     }
 
-    /// Refuses what this version can't read, and finds damage.
+    /// Refuses formats that this version can't read, and detects damage.
     private func verify(_ database: Database) throws(SystemError) {
         let path = database.path
         guard try database.integer("PRAGMA application_id") == applicationID else {
@@ -137,7 +138,7 @@ package struct DatabaseFormat: Sendable {
             throw SystemError(.damaged, "The database is damaged: \(verdict ?? "?").", path: path)
         }
         var schema: Set<String> = []
-        // Indexes that SQLite makes by itself have no SQL.
+        // Indexes that SQLite creates by itself have no SQL.
         try database.run("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL") {
             row throws(SystemError) in
             schema.insert(try row.text(0))

@@ -2,17 +2,17 @@ import CSQLite
 package import Linux
 
 extension SystemError.Code {
-    /// The file is not what was written.
+    /// The file differs from the data that was written.
     package static let damaged = Self(rawValue: "damaged")
-    /// Written by a newer version, or by another program.
+    /// A newer version or another program wrote the file.
     package static let foreign = Self(rawValue: "foreign")
 }
 
 extension SystemError {
-    /// A failed call of SQLite.
+    /// Creates the error for a failed SQLite call.
     init(sqlite result: Int32, _ message: String, path: String) {
         let code: Code =
-            // The low byte is the primary code.
+            // The low byte is the primary result code.
             switch result & 0xFF {
             case SQLITE_BUSY, SQLITE_LOCKED: .busy
             case SQLITE_FULL: .full

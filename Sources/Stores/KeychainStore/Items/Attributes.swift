@@ -1,19 +1,23 @@
 import Crypto
 
-/// A value of an attribute, as on the wire.
+/// A value of an attribute.
+///
+/// The letters are its D-Bus types.
 package enum AttributeValue: Hashable, Sendable {
-    /// A text (`s`).
+    /// `s`.
     case text(String)
-    /// Bytes (`ay`).
+    /// `ay`.
     case bytes([UInt8])
-    /// A number (`u`).
+    /// `u`.
     case number(UInt32)
-    /// A truth (`b`).
+    /// `b`.
     case flag(Bool)
     /// Unix seconds (`x`).
     case seconds(Int64)
 
-    /// Whether both are the same bytes: two spellings of one text are two texts.
+    /// Whether both values have equal bytes.
+    ///
+    /// Two Unicode spellings of a text are different.
     func isSame(as other: AttributeValue) -> Bool {
         guard case .text(let text) = self, case .text(let otherText) = other else {
             return self == other
@@ -21,7 +25,6 @@ package enum AttributeValue: Hashable, Sendable {
         return text.utf8.elementsEqual(otherText.utf8)
     }
 
-    /// Whether both are of the same type.
     func isOfSameType(as other: AttributeValue) -> Bool {
         switch (self, other) {
         case (.text, .text), (.bytes, .bytes), (.number, .number), (.flag, .flag),
@@ -31,20 +34,21 @@ package enum AttributeValue: Hashable, Sendable {
         }
     }
 
-    /// Empty, or zero: the value of a missing attribute in a primary key.
+    /// Whether the value is empty or zero, like a missing attribute of a primary key.
     var isDefault: Bool { [.text(""), .bytes([]), .number(0), .flag(false)].contains(self) }
 }
 
-/// What kind of item; raw values are Apple's.
+/// The class of an item.
+///
+/// Raw values are Apple's.
 package enum ItemClass: String, Sendable, CaseIterable {
-    /// A secret of some service.
+    /// A password of a service.
     case genericPassword = "genp"
-    /// A secret of some server.
+    /// A password of a server.
     case internetPassword = "inet"
-    /// A private key.
     case key = "keys"
 
-    /// The attributes that no two items of a user may share.
+    /// The attributes that together must be unique among a user's items.
     var primaryKey: [String] {
         switch self {
         case .genericPassword: ["agrp", "svce", "acct"]
@@ -54,9 +58,10 @@ package enum ItemClass: String, Sendable, CaseIterable {
         }
     }
 
-    /// Attributes that belong to the primary key, too, where an item has them.
+    /// Attributes that also belong to the primary key of an item that has them.
     ///
-    /// They are apart because items without them keep the digest that earlier versions stored.
+    /// They are listed apart, because an item without them must keep the digest that earlier
+    /// versions stored.
     fileprivate var laterPrimaryKey: [String] {
         switch self {
         case .genericPassword, .internetPassword: ["sync"]
@@ -64,7 +69,7 @@ package enum ItemClass: String, Sendable, CaseIterable {
         }
     }
 
-    /// The attributes that only this class and related ones have.
+    /// The attributes that only this class and related classes have.
     fileprivate var own: Set<String> {
         switch self {
         case .genericPassword: ["svce", "acct", "gena"]
@@ -78,17 +83,19 @@ package enum ItemClass: String, Sendable, CaseIterable {
     }
 }
 
-/// The attributes of an item; none of them is secret.
+/// The attributes of an item.
+///
+/// None of them is secret.
 package struct Attributes: Hashable, Sendable {
     package let itemClass: ItemClass
     package private(set) var values: [String: AttributeValue]
 
-    /// The longest text, or bytes, in bytes.
+    /// The maximum size of a text or bytes value, in bytes.
     package static let valueLimit = 4096
-    /// The most that an item has in all, in bytes.
+    /// The maximum size of all attributes of an item, in bytes.
     package static let totalLimit = 8192
 
-    /// Every attribute that people set, each with a value of its type.
+    /// Every attribute that callers may set, with a value of its type.
     static let types: [String: AttributeValue] = [
         "svce": .text(""), "acct": .text(""), "gena": .bytes([]), "labl": .text(""),
         "desc": .text(""), "icmt": .text(""), "srvr": .text(""), "sdmn": .text(""),
@@ -102,10 +109,10 @@ package struct Attributes: Hashable, Sendable {
         "extr": .flag(false), "tkid": .text(""),
     ]
 
-    /// The attributes of a new item.
+    /// Creates the attributes of a new item.
     ///
-    /// - Throws: `parameter` for an unknown attribute, one of another class, a wrong type, or no
-    ///   class; `limitsExceeded` when they are too long.
+    /// - Throws: `parameter` for an unknown attribute, an attribute of another class, a wrong type,
+    ///   or a missing class; `limitsExceeded` if they are too long.
     package init(_ values: [String: AttributeValue]) throws(KeychainError) {
         guard case .text(let word) = values["class"], let itemClass = ItemClass(rawValue: word)
         else { throw .parameter("the attribute class is genp, inet or keys, and can't be missing") }
@@ -114,9 +121,9 @@ package struct Attributes: Hashable, Sendable {
         try update(values)
     }
 
-    /// Sets the given attributes; the others stay.
+    /// Sets the given attributes and keeps the others.
     ///
-    /// - Throws: as the initialiser; also `parameter` for another class.
+    /// - Throws: As the initialiser, and `parameter` for another class.
     package mutating func update(_ changes: [String: AttributeValue]) throws(KeychainError) {
         var changed = values
         for (name, value) in changes {
@@ -160,7 +167,7 @@ package struct Attributes: Hashable, Sendable {
         }
     }
 
-    /// The primary key, which no two items of one user and app may share, as a digest.
+    /// The digest of the primary key, which is unique among the items of a user and app.
     func primaryKey(app: String) -> [UInt8] {
         var writer = ByteWriter("org.localauth.Keychain.1 primary key")
         writer.add(app)
@@ -197,7 +204,6 @@ package struct Attributes: Hashable, Sendable {
 }
 
 extension AttributeValue {
-    /// How many bytes it takes.
     var size: Int {
         switch self {
         case .text(let text): text.utf8.count

@@ -1,14 +1,15 @@
-/// Encodes values injectively: different sequences of values never give the same bytes.
+/// Encodes values injectively: different sequences of values never produce equal bytes.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// Begins with a name of the purpose (domain separation), so that bytes for one purpose are
-    /// invalid for another.
+    /// Begins with the name of a purpose (domain separation).
+    ///
+    /// Bytes for one purpose are invalid for another.
     init(_ use: String) {
         add(use)
     }
 
-    /// Begins with nothing.
+    /// Begins without a purpose.
     init() {}
 
     mutating func add(_ number: some FixedWidthInteger) {
@@ -25,7 +26,7 @@ struct ByteWriter {
     }
 }
 
-/// Reads what `ByteWriter` wrote, treating it as untrusted.
+/// Decodes the bytes of `ByteWriter`, which it does not trust.
 struct ByteReader {
     private var rest: ArraySlice<UInt8>
 
@@ -38,7 +39,7 @@ struct ByteReader {
     mutating func number<Number: FixedWidthInteger>(
         _ type: Number.Type = Number.self
     ) throws(KeychainError) -> Number {
-        // Same memory; numbers lie at any place in it.
+        // SAFETY: `take` returns exactly the bytes of the number, and the load may be unaligned.
         Number(
             bigEndian: try take(Number.bitWidth / 8)
                 .withUnsafeBytes { $0.loadUnaligned(as: Number.self) }

@@ -1,9 +1,8 @@
 package import AuthEngine
 import Crypto
 
-/// The enrolment at one moment, as an item of `biometryCurrentSet` stores it.
+/// The enrolment at one time, as an item of `biometryCurrentSet` stores it.
 package struct EnrolmentMark: Hashable, Sendable {
-    /// How often the enrolment has changed.
     package let generation: UInt64
     package let state: [UInt8]
 
@@ -12,26 +11,29 @@ package struct EnrolmentMark: Hashable, Sendable {
         self.state = state
     }
 
-    /// Whether the enrolment has changed since, as far as that can be known.
+    /// Whether the other enrolment has a higher change counter.
     func isOlder(than other: EnrolmentMark) -> Bool { generation < other.generation }
 }
 
-/// Who calls the keychain, as the service found out, never as the caller claims.
+/// The keychain's caller.
+///
+/// The service identified it, and trusts no claim of the caller.
 package struct Caller: Hashable, Sendable {
     package let uid: UInt32
-    /// The sandboxed app that somebody trusted vouches for; nil: any other program of the user.
+    /// The sandboxed app that a trusted program vouches for; nil for any other program of the user.
     ///
-    /// A sandboxed app sees its own items alone. Other programs see all of the user's.
+    /// A sandboxed app sees only its own items. Other programs see all items of the user.
     package let app: String?
-    /// The user's enrolment now; nil: nothing is enrolled, or the enrolment isn't known.
+    /// The user's present enrolment; nil if the user has none, or it is unknown.
     ///
-    /// Items of an earlier enrolment are deleted for good, so while a sensor is away its last known
-    /// enrolment has to be passed. Items of any other enrolment are hidden.
+    /// Items of an earlier enrolment are deleted for good. While a sensor is away, pass its last
+    /// known enrolment. Items of any other enrolment are hidden.
     package let enrolment: EnrolmentMark?
-    /// Whether the user's passcode was removed, and items that need one may still be there (R69).
+    /// Whether the user's password was removed, and items that need one may still exist (R69).
     package let isWithoutPasscode: Bool
-    /// Whether the user's passcode can't be given now but may be the same one again: items that
-    /// need one are hidden, and stay.
+    /// Whether the user's password is unavailable but may return.
+    ///
+    /// Items that need one are hidden, not deleted.
     package let isPasscodeWithheld: Bool
 
     package init(
@@ -49,37 +51,38 @@ package struct Caller: Hashable, Sendable {
     }
 }
 
-/// An item without its secret.
 package struct Item: Hashable, Sendable {
     let itemID: ItemID
     let uid: UInt32
-    /// The sandboxed app that it belongs to; empty: none.
+    /// The sandboxed app that owns the item; empty if none does.
     package let app: String
     package internal(set) var attributes: Attributes
     package let accessControl: AccessControl
-    /// When it was made, in Unix seconds.
+    /// Creation time in Unix seconds.
     package let created: Int64
-    /// The change of the keychain at which it was created, which orders items of the same second.
+    /// The number of the keychain change that created the item.
+    ///
+    /// Orders items of the same second.
     var added: UInt64
-    /// When it was changed last, in Unix seconds.
+    /// Time of the last change in Unix seconds.
     package internal(set) var modified: Int64
-    /// The X9.63 point of a key, uncompressed; empty for other items.
+    /// The uncompressed X9.63 point of a key; empty for other items.
     package let publicKey: [UInt8]
-    /// The enrolment that it needs; nil: any.
+    /// The enrolment that the item needs; nil for any.
     let enrolment: EnrolmentMark?
-    /// At which change of the keychain the secret was set.
+    /// The number of the keychain change that set the secret.
     var secretVersion: UInt64
-    /// How many bytes the secret has.
     var secretSize: UInt32
 
-    /// The identifier: 32 hexadecimal digits.
     package var id: String { itemID.text }
 
-    /// Whether it is a key that was made here, and never leaves.
+    /// Whether the item is a key created in the keychain, so that its secret never leaves.
     var isOwnKey: Bool { !publicKey.isEmpty }
 
-    /// What a search compares and gives: the attributes, `class`, `id`, `cdat`, `mdat`, `pdmn`; of
-    /// a key that was made here also what it is.
+    /// The attributes that a search compares and returns.
+    ///
+    /// They include `class`, `id`, `cdat`, `mdat`, `pdmn`, and for a key created in the keychain
+    /// also its type and size.
     package var allAttributes: [String: AttributeValue] {
         var all = attributes.values
         if isOwnKey {
@@ -94,26 +97,27 @@ package struct Item: Hashable, Sendable {
         return all
     }
 
-    /// How many bytes a search returns for it, approximately.
+    /// The approximate size of the item in a search reply, in bytes.
     var answerSize: Int {
         allAttributes.reduce(publicKey.count) { $0 + $1.key.utf8.count + $1.value.size + 32 }
     }
 
-    /// Whether a caller may see it.
     func isVisible(to caller: Caller) -> Bool {
         uid == caller.uid && (caller.app == nil || caller.app == app)
-            // An item that has to be deleted is treated as deleted even if that failed.
+            // An item that must be deleted counts as deleted even if the deletion failed.
             && (enrolment == nil || enrolment == caller.enrolment)
             && !(caller.isWithoutPasscode && accessControl.needsPasscodeSet)
             && !isWithheld(from: caller)
     }
 
-    /// Whether it is hidden only until the user's passcode can be given again.
+    /// Whether the item is hidden only until the user's password is available again.
     func isWithheld(from caller: Caller) -> Bool {
         caller.isPasscodeWithheld && accessControl.needsPasscodeSet
     }
 
-    /// Everything that decides who gets the secret: the associated data of its encryption.
+    /// The associated data of the secret's encryption.
+    ///
+    /// Contains everything that decides who may read the secret.
     var binding: [UInt8] {
         var writer = ByteWriter("org.localauth.Keychain.1 secret")
         writer.add(uid)
@@ -123,7 +127,7 @@ package struct Item: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The row's record.
+    /// The content of the row's record column.
     var record: [UInt8] {
         var writer = ByteWriter()
         writer.add(Self.format)
@@ -151,12 +155,13 @@ package struct Item: Hashable, Sendable {
 }
 
 extension AttributeValue {
-    /// What every key is that is made here, by Apple's numbers: a private key on P-256.
+    /// The attributes of every key created in the keychain, with Apple's numbers: a private key on
+    /// P-256.
     fileprivate static let keyFacts: [String: AttributeValue] = [
         "type": .number(73), "bsiz": .number(256), "esiz": .number(256), "kcls": .number(1),
     ]
 
-    /// The label by which both halves of a key are found: the SHA-1 of the public one.
+    /// The label by which both halves of a key are found: the SHA-1 of the public key.
     static func label(of publicKey: [UInt8]) -> AttributeValue {
         .bytes(Array(Insecure.SHA1.hash(data: publicKey)))
     }

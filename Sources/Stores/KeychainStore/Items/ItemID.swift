@@ -1,6 +1,8 @@
 /// The identifier of an item: 128 random bits.
 struct ItemID: Hashable, Comparable {
-    /// The first eight bytes, big-endian, and the others.
+    /// The first eight bytes, big-endian.
+    ///
+    /// `low` holds the others.
     let high: UInt64
     let low: UInt64
 
@@ -12,7 +14,6 @@ struct ItemID: Hashable, Comparable {
         self.low = low
     }
 
-    /// A new one.
     static func random() -> ItemID {
         var random = SystemRandomNumberGenerator()
         return ItemID(high: random.next(), low: random.next())
@@ -31,7 +32,7 @@ struct ItemID: Hashable, Comparable {
         self.init(high: high, low: low)
     }
 
-    /// One from the bytes of a column; nil: they are none.
+    /// Reads the bytes of a column; nil unless their count is right.
     init?(bytes: [UInt8]) {
         guard bytes.count == Self.size else { return nil }
         self.init(

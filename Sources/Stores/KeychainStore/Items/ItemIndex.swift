@@ -1,17 +1,17 @@
 import AuthEngine
 import Crypto
 
-/// The tokens by which items are found: codes of their properties, under a key of the keychain.
+/// Index tokens by which items are found: HMACs of item properties under a key of the keychain.
 ///
-/// Nobody without the key can make one, or see from the file which items share a property. Two
-/// properties may have the same token, so what is found is compared once more.
+/// Without the key, no process can compute a token, or see in the file which items share a
+/// property. Two properties may have equal tokens, so a search compares every found item again.
 struct ItemIndex {
     /// The token that every item has.
     static let items: UInt64 = 0
 
-    /// The attributes that people look items up by.
+    /// The attributes that callers search by.
     ///
-    /// The others are the same for most items.
+    /// Most items have equal values of the others.
     private static let names: Set<String> = [
         "svce", "acct", "srvr", "gena", "labl", "atag", "agrp",
     ]
@@ -31,7 +31,7 @@ struct ItemIndex {
         return tokens + self.tokens(of: item.attributes.values)
     }
 
-    /// The tokens of what a query looks for; none: nothing of it is in the index.
+    /// The tokens for a query; empty if the index covers none of its attributes.
     func tokens(of values: [String: AttributeValue]) -> [UInt64] {
         values.filter { Self.names.contains($0.key) }
             .map { name, value in
@@ -42,17 +42,17 @@ struct ItemIndex {
             }
     }
 
-    /// The token of a primary key, which no two items share.
+    /// The token of a primary key, which is unique to an item.
     func token(primaryKey: [UInt8]) -> UInt64 {
         var writer = ByteWriter("primary key")
         writer.add(primaryKey)
         return token(writer)
     }
 
-    /// The token of items that need the enrolment they were made with.
+    /// The token of items that need the enrolment of their creation.
     var enrolled: UInt64 { token(ByteWriter("enrolled")) }
 
-    /// The token of items that live only as long as there is a passcode.
+    /// The token of items that exist only while the user has a password.
     var needingPasscode: UInt64 { token(ByteWriter("passcode")) }
 
     private func token(_ writer: ByteWriter) -> UInt64 {

@@ -1,7 +1,7 @@
 import Crypto
 import Sealing
 
-/// A secret encrypted under a random key of its own, and that key encrypted under the wrapping key.
+/// A secret encrypted under a random key, and that key encrypted under the wrapping key.
 struct Envelope {
     private let stretching: Stretching?
     private let wrappedKey: [UInt8]
@@ -9,7 +9,9 @@ struct Envelope {
 
     private static let format: UInt8 = 1
 
-    /// Encrypts a secret; with `password` if, and only if, the item needs one.
+    /// Encrypts a secret.
+    ///
+    /// Pass `password` if and only if the item needs the app's password.
     init(
         sealing secret: SecretBytes,
         of item: Item,
@@ -34,9 +36,9 @@ struct Envelope {
         }
     }
 
-    /// The secret.
+    /// Decrypts the secret.
     ///
-    /// - Throws: `authFailed` for a wrong password, `decode` for bytes that were changed.
+    /// - Throws: `authFailed` for a wrong password, `decode` for modified bytes.
     func open(
         _ item: Item,
         password: SecretBytes?,
@@ -53,7 +55,9 @@ struct Envelope {
         }
     }
 
-    /// The secret's own key; if it can be unwrapped, the password is right.
+    /// Decrypts the secret's own key.
+    ///
+    /// Success proves that the password is right.
     func unwrap(
         _ item: Item,
         password: SecretBytes?,
@@ -70,15 +74,15 @@ struct Envelope {
             defer { wipe(&bytes) }
             return SymmetricKey(data: bytes)
         } catch {
-            // The row is authentic: only the password can be wrong.
+            // The row is authentic, so only the password can be wrong.
             throw password == nil
                 ? .changed : KeychainError(.authFailed, "The application password is wrong.")
         }
     }
 
-    /// Nonce, cipher text and tag.
+    /// Returns nonce, cipher text and tag.
     private static func bytes(of box: AES.GCM.SealedBox) throws -> [UInt8] {
-        // Nil only for a nonce of a non-standard size, and this one is the default.
+        // Nil only for a nonce of a non-standard size; this box uses the default size.
         guard let bytes = box.combined else { throw KeychainError.changed }
         return Array(bytes)
     }
@@ -102,7 +106,6 @@ struct Envelope {
         return ring.wrappingKey(uid: item.uid, id: item.itemID, stretched: stretched)
     }
 
-    /// The row's bytes.
     var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.add(Self.format)
@@ -113,7 +116,7 @@ struct Envelope {
         return writer.bytes
     }
 
-    /// The envelope of a row's bytes.
+    /// Decodes the bytes of a row.
     init(_ bytes: [UInt8]) throws(KeychainError) {
         var reader = ByteReader(bytes)
         guard try reader.number(UInt8.self) == Self.format else { throw .changed }

@@ -2,10 +2,10 @@ import Crypto
 import CryptoExtras
 import Sealing
 
-/// The keys that one database derives from the master key, each for one purpose.
+/// The keys that a database derives from the master key, each for a single purpose.
 struct KeyRing {
     private let master: MasterKey
-    /// Sixteen random bytes unique to this database, so that its rows are invalid in another.
+    /// Sixteen random bytes unique to this database, which make its rows invalid in any other.
     private let identity: [UInt8]
     private let rows: SymmetricKey
     private let ledgers: SymmetricKey
@@ -25,36 +25,35 @@ struct KeyRing {
         index = key("index")
     }
 
-    /// The fingerprint by which people tell master keys apart.
+    /// The fingerprint by which people distinguish master keys.
     var name: String { master.name }
 
-    /// Whether the master key came as systemd's credential.
+    /// Whether systemd provided the master key as a credential.
     var isCredential: Bool { master.isCredential }
 
-    /// A check value that shows whether the database was written with this key.
+    /// A check value that shows whether this key wrote the database.
     var verifier: [UInt8] { ledgerCode(ByteWriter("verifier").bytes) }
 
-    /// The authentication code of a row.
     func rowCode(_ bytes: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: bytes, using: rows))
     }
 
-    /// The tokens by which a user's items are found.
+    /// The index tokens of a user's items.
     func index(of uid: UInt32) -> ItemIndex { ItemIndex(key: index, uid: uid) }
 
-    /// The authentication code of a ledger, of a page of one, or of the root of all ledgers.
+    /// The authentication code of a ledger, a page, or the root of all ledgers.
     func ledgerCode(_ bytes: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: bytes, using: ledgers))
     }
 
-    /// Whether a code is right, compared in constant time.
+    /// Compares two codes in constant time.
     static func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// The key that wraps an item's own key: derived for its user and id, and from the password if
-    /// any.
+    /// Derives the key that wraps an item's own key from user, item id and, if needed, the app's
+    /// password.
     func wrappingKey(uid: UInt32, id: ItemID, stretched: SymmetricKey?) -> SymmetricKey {
         var info = ByteWriter("org.localauth.Keychain.1 item")
         info.add(identity)
@@ -71,7 +70,7 @@ struct KeyRing {
             )
     }
 
-    /// The master key as a text for people.
+    /// The master key as text for people.
     var recoveryKey: String {
         var bytes = master.key.withUnsafeBytes { Array($0) }
         defer { wipe(&bytes) }
@@ -79,21 +78,21 @@ struct KeyRing {
     }
 }
 
-/// The key derivation of an application password: scrypt.
+/// The key derivation of an app's password: scrypt.
 struct Stretching: Hashable {
     let salt: [UInt8]
-    /// The cost's logarithm to base 2: 15 takes 32 MiB and a tenth of a second.
+    /// The base-2 logarithm of the cost: 15 takes 32 MiB and a tenth of a second.
     let logCost: UInt8
 
     private static let blockSize: UInt32 = 8
 
-    /// For a new password.
+    /// Creates the parameters for a new password.
     static func random() -> Stretching {
         Stretching(salt: SecretBytes.random(count: 16), logCost: 15)
     }
 
     func key(for password: SecretBytes) throws(KeychainError) -> SymmetricKey {
-        // Authenticated with its row, but bounded nevertheless.
+        // The row's code authenticates the cost. The range also bounds time and memory.
         guard (10...20).contains(logCost) else { throw .changed }
         do {
             return try password.use { password throws(any Error) in

@@ -4,15 +4,14 @@ import Linux
 import SQLite
 import Sealing
 
-/// The key under which every secret of this machine is encrypted.
+/// The key that encrypts every secret of this machine.
 struct MasterKey {
-    /// In bytes.
     static let size = 32
     /// The name of the systemd credential.
     static let credential = "localauth.master-key"
 
     let key: SymmetricKey
-    /// Whether it came as systemd's credential; else it is in a file of ours.
+    /// Whether systemd provided the key as a credential; otherwise it is in our file.
     let isCredential: Bool
 
     init(_ bytes: [UInt8], isCredential: Bool = false) {
@@ -20,10 +19,10 @@ struct MasterKey {
         self.isCredential = isCredential
     }
 
-    /// The key itself, to be kept elsewhere.
+    /// The key's bytes, for storage elsewhere.
     var secret: SecretBytes { key.withUnsafeBytes { SecretBytes(Array($0)) } }
 
-    /// What people tell keys apart by: 8 hexadecimal digits that say nothing of the key.
+    /// The fingerprint of the key: 8 hexadecimal digits, which reveal no bits of the key.
     var name: String {
         let digest = HKDF<SHA256>
             .deriveKey(
@@ -40,17 +39,17 @@ struct MasterKey {
         }
     }
 
-    /// The key of the credentials' directory, else that of the file; nil: there is none.
+    /// Returns the key of the credentials directory, or of the file; nil if neither exists.
     ///
-    /// - Throws: `notAvailable` for one that can't be read or isn't a key: another one in its
-    ///   place would only hide that.
+    /// - Throws: `notAvailable` for an unreadable or invalid key. Using another key would hide the
+    ///   problem.
     static func find(
         in folder: DatabaseFolder,
         credentials: String?
     ) throws(KeychainError) -> MasterKey? {
         if let credentials {
             let file = credentials + "/" + credential
-            // If one exists and can't be read, another one must not be used instead.
+            // An existing but unreadable credential must not be replaced by another key.
             if access(file, F_OK) == 0 || errno != ENOENT {
                 return try read(file, isCredential: true)
             }
@@ -61,7 +60,9 @@ struct MasterKey {
         return exists ? try read(folder.key) : nil
     }
 
-    /// Puts a key into the file, on the disk; another one that is there is kept beside it.
+    /// Writes a key to the file and syncs it.
+    ///
+    /// A different existing key is kept beside it.
     static func write(
         _ bytes: [UInt8],
         in folder: DatabaseFolder
@@ -69,7 +70,7 @@ struct MasterKey {
         let file = folder.key
         if let same = try? read(file), KeyRing.isSame(same.secret.use { $0 }, bytes) { return same }
         let fresh = file + ".new"
-        // What an interrupted start left; nobody has used it.
+        // A leftover of an interrupted start, which no database was written with.
         unlink(fresh)
         try translating { () throws(SystemError) in
             do throws(SystemError) {
@@ -94,10 +95,10 @@ struct MasterKey {
         return MasterKey(bytes)
     }
 
-    /// Overwrites the file and removes it, on the disk; it need not be there.
+    /// Overwrites and removes the file, if it exists, and syncs the directory.
     ///
-    /// Copies that were kept beside it go as well, if they are of this key. A file that can't be
-    /// overwritten stays, so that somebody may see to it.
+    /// Copies of this key beside the file are removed too. A file that can't be overwritten stays,
+    /// so that the administrator can handle it.
     static func remove(_ key: SecretBytes, in folder: DatabaseFolder) throws(KeychainError) {
         let kept = key.use { key in
             (1..<firstFree(replaced(folder)))
@@ -107,7 +108,7 @@ struct MasterKey {
                 }
         }
         try translating { () throws(SystemError) in
-            // A start that was interrupted may have left the second one.
+            // An interrupted start may have left the `.new` file.
             for file in [folder.key, folder.key + ".new"] + kept
             where try PrivateFile.exists(file) {
                 try overwrite(file)
@@ -119,7 +120,9 @@ struct MasterKey {
         }
     }
 
-    /// Fills a key's file with zeros: on a disk that overwrites in place, nothing of it is left.
+    /// Fills a key file with zeros.
+    ///
+    /// On a disk that overwrites in place, no trace of the key remains.
     private static func overwrite(_ file: String) throws(SystemError) {
         let zeros = [UInt8](repeating: 0, count: size)
         guard let key = OwnedDescriptor.open(file, O_WRONLY | O_NOFOLLOW), key.write(zeros),
@@ -130,7 +133,7 @@ struct MasterKey {
         }
     }
 
-    /// The file name of replaced keys, before their number.
+    /// The path of replaced keys, without their number.
     private static func replaced(_ folder: DatabaseFolder) -> String {
         folder.key + ".replaced"
     }
@@ -150,7 +153,7 @@ struct MasterKey {
             throw KeychainError(SystemError(errno: errno, "It can't be read", path: file))
         }
         defer { close(descriptor) }
-        // One byte more than the key has, so that a longer file is noticed.
+        // An extra byte detects a file that is too long.
         var bytes = [UInt8](repeating: 0, count: size + 1)
         defer { wipe(&bytes) }
         guard Glibc.read(descriptor, &bytes, bytes.count) == size else {

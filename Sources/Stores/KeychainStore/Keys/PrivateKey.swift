@@ -2,21 +2,19 @@ import Crypto
 import Glibc
 import Sealing
 
-/// A P-256 key: what it can do, from its private half.
+/// The private half of a P-256 key, and its operations.
 struct PrivateKey {
-    /// The scalar, 32 bytes.
     let scalar: SecretBytes
 
     static let scalarSize = 32
     static let pointSize = 65
     private static let tagSize = 16
-    /// How many bytes encrypted data has more than what was encrypted.
+    /// The number of bytes by which encryption enlarges data.
     static let overhead = pointSize + tagSize
 
-    /// A new one.
     static func random() throws(KeychainError) -> PrivateKey {
-        // One in 2^32 random numbers isn't a valid scalar; a generator that gives three of those in
-        // a row is broken.
+        // One in 2^32 random numbers is no valid scalar. Three in a row indicate a broken
+        // generator.
         for _ in 0..<3 {
             let key = PrivateKey(scalar: SecretBytes(SecretBytes.random(count: scalarSize)))
             if (try? key.signing) != nil { return key }
@@ -29,7 +27,7 @@ struct PrivateKey {
         get throws(KeychainError) { Array(try signing.publicKey.x963Representation) }
     }
 
-    /// An ECDSA signature in X9.62 DER.
+    /// Returns an ECDSA signature in X9.62 DER.
     func sign(_ data: [UInt8], _ algorithm: SignatureAlgorithm) throws(KeychainError) -> [UInt8] {
         let key = try signing
         do {
@@ -48,10 +46,11 @@ struct PrivateKey {
         }
     }
 
-    /// Decrypts what Apple calls ECIES, cofactor, X9.63 SHA-256, AES-GCM with a variable IV.
+    /// Decrypts Apple's ECIES: cofactor, X9.63 SHA-256, AES-GCM with a variable IV.
     ///
-    /// The data is the sender's point, the cipher text and a tag of 16 bytes. The key derivation
-    /// gives 16 bytes of AES key, then 16 of IV; its shared info is the sender's point.
+    /// The data consists of the sender's point, the cipher text and a tag of 16 bytes. The key
+    /// derivation yields 16 bytes of AES key, then 16 bytes of IV. Its shared info is the sender's
+    /// point.
     func decrypt(_ data: [UInt8]) throws(KeychainError) -> SecretBytes {
         guard data.count >= Self.overhead else { throw Self.undecryptable }
         let point = Array(data.prefix(Self.pointSize))
@@ -80,7 +79,7 @@ struct PrivateKey {
         }
     }
 
-    /// The shared secret of this key and another party's point.
+    /// Returns the shared secret of this key and another party's point.
     func exchange(
         _ point: [UInt8],
         _ algorithm: ExchangeAlgorithm
@@ -134,7 +133,9 @@ struct PrivateKey {
     }
 }
 
-/// How a key signs; raw values are those of the wire.
+/// The signature algorithm.
+///
+/// Raw values are those of the wire.
 package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     /// SHA-256 of the data, then ECDSA.
     case message = "ecdsa-message-sha256"
@@ -142,18 +143,19 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     case digest = "ecdsa-digest-sha256"
 }
 
-/// How two keys agree on a secret.
+/// The key agreement algorithm.
 package enum ExchangeAlgorithm: Hashable, Sendable {
     /// The x coordinate, 32 bytes.
     case plain
-    /// The key derivation of X9.63 with SHA-256; the size is in bytes.
+    /// The key derivation of X9.63 with SHA-256.
+    ///
+    /// The size is in bytes.
     case x963(sharedInfo: [UInt8], size: Int)
 
-    /// How many bytes may be asked for.
+    /// The sizes that a caller may request, in bytes.
     package static let sizes = 1...1024
 }
 
-/// A digest that was computed elsewhere.
 struct GivenDigest: Digest {
     static let byteCount = 32
 
@@ -169,7 +171,7 @@ struct GivenDigest: Digest {
     func makeIterator() -> Array<UInt8>.Iterator { bytes.makeIterator() }
 
     func withUnsafeBytes<Result>(
-        // Required by the protocol; the pointer is valid during this call only.
+        // SAFETY: The protocol requires the pointer, which is valid during this call only.
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {
         try bytes.withUnsafeBytes(body)

@@ -1,10 +1,11 @@
 import Crypto
 import Sealing
 
-/// The master key as a text that people can write down and type.
+/// The master key as text that people can write down and type.
 ///
-/// 56 letters and digits in groups of 4: 32 bytes of key and 3 of a digest that finds what was
-/// mistyped, five bits each. Case, spaces and dashes don't matter; O reads as 0, I and L as 1.
+/// The text has 56 letters and digits in groups of 4, with five bits each: 32 bytes of key and 3
+/// bytes of a digest that detects typing errors. Case, spaces and dashes are ignored; O reads as 0,
+/// I and L as 1.
 package enum RecoveryKey {
     private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
     private static let checkSize = 3
@@ -26,9 +27,9 @@ package enum RecoveryKey {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The key of a text.
+    /// Returns the key of a text.
     ///
-    /// - Throws: `parameter`, with what is wrong with the text.
+    /// - Throws: `parameter`, with the fault in the text.
     static func key(of text: String) throws(KeychainError) -> SecretBytes {
         var bytes: [UInt8] = []
         defer { wipe(&bytes) }

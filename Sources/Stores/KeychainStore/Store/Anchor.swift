@@ -5,9 +5,9 @@ import SQLite
 /// A file beside the database with the number of the last change.
 ///
 /// A database with a lower number was restored from an older copy. The file is written after each
-/// change, without waiting for the disk: after a power cut its number may be lower than the
-/// database's, never higher. Restoring both files is not noticed: that takes a counter outside the
-/// disk.
+/// change without waiting for the disk. After a power cut, its number may therefore be lower than
+/// the database's, but never higher. Restoring both files goes unnoticed; detecting that takes a
+/// counter outside the disk.
 final class Anchor {
     private let file: OwnedDescriptor
     private let path: String
@@ -26,9 +26,9 @@ final class Anchor {
         self.file = file
     }
 
-    /// Refuses a database that is older than what was written last.
+    /// Refuses a database that is older than the anchor.
     ///
-    /// An anchor of another database, or a torn one, is ignored.
+    /// An anchor of another database, or a torn anchor, is ignored.
     func check(_ root: LedgerRoot, ring: KeyRing) throws(KeychainError) {
         var bytes = [UInt8](repeating: 0, count: Self.size)
         guard pread(file.rawValue, &bytes, bytes.count, 0) == bytes.count else { return }
@@ -44,10 +44,10 @@ final class Anchor {
         )
     }
 
-    /// Records a change that is on the disk.
+    /// Records a change that is already on the disk.
     func note(_ counter: UInt64, ring: KeyRing) {
         let bytes = Self.content(counter, ring)
-        // Without it a roll-back is harder to notice; nothing else depends on it.
+        // A failed write only makes a roll-back harder to detect, so the error is ignored.
         _ = pwrite(file.rawValue, bytes, bytes.count, 0)
     }
 

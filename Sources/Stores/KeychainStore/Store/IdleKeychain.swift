@@ -3,23 +3,23 @@ import Linux
 import SQLite
 package import Sealing
 
-/// The keychain of a service that doesn't run, so that its master key can be put elsewhere.
+/// The keychain of a stopped service, for moving its master key.
 ///
-/// No service can start on it as long as this lives.
+/// The service cannot start while this object exists.
 package final class IdleKeychain {
-    /// The daemon's: it may run without having its keychain open.
+    /// The daemon's own lock, because the daemon may run without opening its keychain.
     private let daemonLock: DirectoryLock
     private let folder: DatabaseFolder
     private let database: Database
     private let identity: [UInt8]
-    /// Where a damaged database was set aside just now.
+    /// The path of a damaged database that opening set aside.
     package let setAside: String?
 
-    /// Opens the keychain of a state directory, or makes one that is empty and has no key.
+    /// Opens the keychain of a state directory, or creates an empty keychain without a key.
     ///
-    /// Without `settingAside` a damaged database is refused, and stays where it is.
-    /// - Throws: `notAvailable` when a service runs there, or a file isn't ours alone; `decode`
-    ///   for a database that was tampered with as a whole.
+    /// Without `settingAside`, a damaged database is refused and stays in place.
+    /// - Throws: `notAvailable` if a service runs there, or other users have access to a file;
+    ///   `decode` if the database as a whole was tampered with.
     package init(directory: String, settingAside: Bool = true) throws(KeychainError) {
         daemonLock = try translating { () throws(SystemError) in
             try PrivateDirectory(directory).lock()
@@ -29,21 +29,21 @@ package final class IdleKeychain {
         identity = try KeychainStore.identity(of: database)
     }
 
-    /// The file that a clear master key is in.
+    /// The file of a clear master key.
     package var keyFile: String { folder.key }
 
-    /// The master key of the file; nil: there is no file.
+    /// Returns the master key of the file; nil if there is no file.
     ///
-    /// - Throws: `notAvailable` for a key that can't be read, or that isn't this keychain's.
+    /// - Throws: `notAvailable` for an unreadable key, or another keychain's key.
     package func fileKey() throws(KeychainError) -> SecretBytes? {
         guard let key = try MasterKey.find(in: folder, credentials: nil) else { return nil }
         try check(key.secret)
         return key.secret
     }
 
-    /// Refuses a master key that isn't the one the keychain was written with.
+    /// Refuses any master key that did not write this keychain.
     ///
-    /// - Returns: Whether it was written with any.
+    /// - Returns: Whether the keychain was written with a key at all.
     @discardableResult
     func check(_ secret: SecretBytes) throws(KeychainError) -> Bool {
         guard let verifier = try KeychainStore.verifier(of: database) else { return false }
@@ -52,10 +52,10 @@ package final class IdleKeychain {
         return true
     }
 
-    /// A random master key, for a keychain that never had one.
+    /// Returns a random master key, for a keychain that never had a key.
     ///
-    /// - Throws: `duplicate` when there is a key, `notAvailable` when one is missing: what was
-    ///   written with it could never be read with another.
+    /// - Throws: `duplicate` if a key exists, `notAvailable` if the key is missing. Another key
+    ///   could never read the existing items.
     package func freshKey() throws(KeychainError) -> SecretBytes {
         guard try fileKey() == nil else {
             throw KeychainError(.duplicate, "There is a master key in \(folder.key) already.")
@@ -67,10 +67,10 @@ package final class IdleKeychain {
         return SecretBytes(wiping: &bytes)
     }
 
-    /// Ties the keychain to its master key: from now on it opens with no other.
+    /// Ties the keychain to a master key, so that it opens with no other key.
     ///
-    /// - Returns: What people tell the key apart by.
-    /// - Throws: `parameter` when it is tied to another.
+    /// - Returns: The fingerprint of the key.
+    /// - Throws: `parameter` if the keychain is tied to another key.
     @discardableResult
     package func tie(to secret: SecretBytes) throws(KeychainError) -> String {
         let ring = try ring(secret)
@@ -80,7 +80,9 @@ package final class IdleKeychain {
         return ring.name
     }
 
-    /// Puts a master key into the file, on the disk; what was there is kept beside it.
+    /// Writes a master key to the file and syncs it.
+    ///
+    /// A replaced key is kept beside it.
     ///
     /// - Throws: `parameter` for the recovery key of another keychain.
     package func writeKeyFile(_ secret: SecretBytes) throws(KeychainError) {
@@ -90,9 +92,11 @@ package final class IdleKeychain {
         }
     }
 
-    /// Removes the file of the master key, which has to be somewhere else by now.
+    /// Removes the file of the master key.
     ///
-    /// - Throws: `notAvailable` when it can't be removed.
+    /// Call this only after storing the key elsewhere.
+    ///
+    /// - Throws: `notAvailable` if the file can't be removed.
     package func removeKeyFile(of secret: SecretBytes) throws(KeychainError) {
         try MasterKey.remove(secret, in: folder)
     }

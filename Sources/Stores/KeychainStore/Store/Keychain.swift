@@ -2,8 +2,10 @@ import Glibc
 import Linux
 import Synchronization
 
-/// The keychain on a thread of its own: a slow disk, or deriving a key from a password, delays
-/// the one answer that waits for it, never the bus.
+/// The keychain on a thread of its own.
+///
+/// A slow disk, or deriving a key from a password, delays only the caller that waits for it, never
+/// the bus.
 package actor Keychain {
     private let thread: SerialThread
     private let open: @Sendable () throws(KeychainError) -> KeychainStore
@@ -16,10 +18,12 @@ package actor Keychain {
         thread.asUnownedSerialExecutor()
     }
 
-    /// A keychain that the first call opens; one that can't be opened is tried again by the next.
+    /// Creates a keychain that the first call opens.
     ///
-    /// `isThere` says whether there is one to open; else opening makes it.
-    /// - Throws: `notAvailable` when no thread can be had.
+    /// If opening fails, the next call tries again.
+    ///
+    /// `isThere` returns whether a keychain exists; otherwise opening creates it.
+    /// - Throws: `notAvailable` if no thread can be created.
     package init(
         opening open: @escaping @Sendable () throws(KeychainError) -> KeychainStore,
         isThere: @escaping @Sendable () -> Bool = { true }
@@ -30,22 +34,24 @@ package actor Keychain {
     }
 
     deinit {
-        // Nobody waits for its end: every call was on the disk before it was answered.
+        // Closing need not wait, because every call reached the disk before its reply.
         thread.close()
     }
 
-    /// Makes calls on the keychain, one caller after the other.
+    /// Runs calls on the keychain, one caller after another.
     ///
-    /// - Throws: what the body throws.
+    /// - Throws: The error of the body.
     package func run<Result: Sendable>(
         _ body: @Sendable (KeychainStore) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result {
         try body(opened())
     }
 
-    /// The items that a query finds; see ``KeychainStore/search(_:skipsAuthenticated:caller:)``.
+    /// Returns the items that a query finds; see
+    /// ``KeychainStore/search(_:skipsAuthenticated:caller:)``.
     ///
-    /// What else is called meanwhile comes in between: a user may have more than a gigabyte.
+    /// Other calls run between the steps of a search, because a user may have more than a gigabyte
+    /// of items.
     package func search(
         _ query: Query,
         skipsAuthenticated: Bool = false,
@@ -61,7 +67,7 @@ package actor Keychain {
         return search.items
     }
 
-    /// Where a damaged database was put when this one was opened; nil: there was none.
+    /// The path of a damaged database that opening set aside; nil if there was none.
     package nonisolated var setAside: String? { aside.withLock { $0 } }
 
     private func opened() throws(KeychainError) -> KeychainStore {
@@ -73,23 +79,29 @@ package actor Keychain {
         return opened
     }
 
-    /// Makes calls on the keychain, if there is one: none is made for that.
+    /// Runs calls on the keychain if one exists.
     ///
-    /// - Returns: What the body returns; nil: there is no keychain yet.
-    /// - Throws: what the body throws.
+    /// Does not create a keychain.
+    ///
+    /// - Returns: The result of the body; nil if there is no keychain yet.
+    /// - Throws: The error of the body.
     package func runIfThere<Result: Sendable>(
         _ body: @Sendable (KeychainStore) throws(KeychainError) -> Result
     ) throws(KeychainError) -> Result? {
         store != nil || isThere() ? try run(body) : nil
     }
 
-    /// Sets how many items a user may have from now on; existing items stay.
+    /// Limits how many items a user may add.
+    ///
+    /// Existing items stay.
     package func limitItems(to count: Int) {
         itemLimit = count
         store?.itemLimit = count
     }
 
-    /// Closes the files; the next call opens them again.
+    /// Closes the files.
+    ///
+    /// The next call opens them again.
     package func close() {
         store = nil
     }

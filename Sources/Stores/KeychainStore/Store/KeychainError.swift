@@ -2,35 +2,35 @@ package import AuthEngine
 import Linux
 import SQLite
 
-/// Why the keychain refuses.
 package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of refusal; the names are those of the wire.
+    /// The kind of refusal.
+    ///
+    /// The names are those of the wire.
     package struct Code: RawRepresentable, Hashable, Sendable {
         package let rawValue: String
 
-        /// A kind of refusal by its word.
         package init(rawValue: String) {
             self.rawValue = rawValue
         }
 
         /// An item with this primary key exists.
         package static let duplicate = Code(rawValue: "duplicate")
-        /// There is no such item, or there is none any more.
+        /// The item does not exist.
         package static let notFound = Code(rawValue: "notFound")
-        /// Not authorized, or a wrong application password.
+        /// Not authorized, or a wrong app password.
         package static let authFailed = Code(rawValue: "authFailed")
-        /// What was asked for makes no sense.
+        /// Invalid arguments.
         package static let parameter = Code(rawValue: "parameter")
-        /// The file is not what was written, or data doesn't decrypt.
+        /// The file differs from the data that was written, or data does not decrypt.
         package static let decode = Code(rawValue: "decode")
         package static let notAvailable = Code(rawValue: "notAvailable")
         package static let limitsExceeded = Code(rawValue: "limitsExceeded")
     }
 
     package let code: Code
-    /// One sentence for people, with what they can do.
+    /// One sentence for people that says what to do.
     package let message: String
-    /// Whether the right master key is what is missing.
+    /// Whether the failure is a missing or wrong master key.
     package let needsMasterKey: Bool
 
     package var description: String { message }
@@ -41,7 +41,7 @@ package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible
         self.needsMasterKey = needsMasterKey
     }
 
-    /// A failure of the file or the disk.
+    /// Converts a failure of the file or the disk.
     init(_ error: SystemError) {
         self = KeychainError(
             error.code == .damaged ? .decode : .notAvailable,
@@ -49,7 +49,7 @@ package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible
         )
     }
 
-    /// An access control whose parts can't be combined.
+    /// Converts the refusal of an access control with incompatible parts.
     package init(_ refusal: AccessControl.Refusal) {
         self.init(.parameter, refusal.description)
     }
@@ -63,7 +63,7 @@ package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible
     )
 }
 
-/// Runs `body`, and converts the store's errors into the keychain's.
+/// Runs `body` and converts the store's errors into keychain errors.
 func translating<Result>(
     _ body: () throws(SystemError) -> Result
 ) throws(KeychainError) -> Result {

@@ -1,9 +1,9 @@
 import Linux
 import SQLite
 
-/// The tables of the keychain, and what lies in them.
+/// The tables of the keychain, and the statements on them.
 enum KeychainSchema {
-    /// The tables of format 1, which had no pages: a ledger was one list.
+    /// The tables of format 1, in which a ledger was one list without pages.
     private static let firstTables = [
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
         """
@@ -22,7 +22,7 @@ enum KeychainSchema {
             entries BLOB NOT NULL, PRIMARY KEY (uid, number)) STRICT
         """
 
-    /// "LAkc", format 2.
+    /// The format "LAkc", version 2.
     static let format = DatabaseFormat(
         applicationID: 0x4C41_6B63,
         version: 2,
@@ -30,7 +30,6 @@ enum KeychainSchema {
         earlier: [1: firstTables]
     )
 
-    /// One row of the items.
     struct Row {
         let id: [UInt8]
         let version: UInt64
@@ -39,7 +38,7 @@ enum KeychainSchema {
         let envelope: [UInt8]
         let code: [UInt8]
 
-        /// What the row's code is for.
+        /// The bytes that the row's code authenticates.
         static func authenticated(
             uid: UInt32,
             id: ItemID,
@@ -102,7 +101,7 @@ enum KeychainSchema {
         )
     }
 
-    /// The ids of a user's rows, authentic or not.
+    /// Calls `id` with the id of each row of a user, authentic or not.
     static func ids(
         of uid: UInt32,
         in database: Database,
@@ -115,7 +114,6 @@ enum KeychainSchema {
 
     // MARK: Ledgers and the rest
 
-    /// A page of a user's ledger, and its authentication code.
     static func page(
         _ number: UInt64,
         of uid: UInt32,
@@ -166,7 +164,6 @@ enum KeychainSchema {
         return found
     }
 
-    /// The authentication code of every user's ledger.
     static func ledgerCodes(
         in database: Database
     ) throws(SystemError) -> [UInt32: [UInt8]] {

@@ -2,18 +2,17 @@ package import AuthEngine
 import Linux
 package import Sealing
 
-/// Items: what an app stores and gets back.
 extension KeychainStore {
-    /// Stores a secret; the result is the item's id.
+    /// Stores a secret and returns the item's id.
     ///
-    /// `password` is the application password, which the item needs if, and only if, its access
-    /// control says so; `replaced` is the id of an item that goes in the same change, or stays if
-    /// the new one can't be stored; with `isInPlace` the new one has its id and its place among
-    /// those of the same second. `date` is now, in Unix seconds. With `isKeyMaterial` the secret is
-    /// that of a key that the caller has: it is kept and read as any other secret.
+    /// `password` is the app's password, given if and only if the access control requires one.
+    /// `replaced` is the id of an item that the same change deletes; a failure keeps it. With
+    /// `isInPlace` the new item takes over that id and its place in the order. `date` is the
+    /// present time in Unix seconds. With `isKeyMaterial` the secret is a key that the caller owns,
+    /// and is read like any other secret.
     /// - Throws: `duplicate`; `notFound` for `replaced`; `parameter` for a key without
-    ///   `isKeyMaterial`, or a missing password; `notAvailable` for `biometryCurrentSet`
-    ///   without an enrolment; `limitsExceeded`; `decode`.
+    ///   `isKeyMaterial`, or a missing password; `notAvailable` for `biometryCurrentSet` without an
+    ///   enrolment; `limitsExceeded`; `decode`.
     package func add(
         _ attributes: Attributes,
         secret: SecretBytes,
@@ -31,7 +30,7 @@ extension KeychainStore {
                 ? .parameter("an item with key material has the class keys")
                 : .parameter("a key is made in the keychain, it can't be added")
         }
-        // It would guard operations that there are none of, and leave reading free.
+        // The flag would guard key operations, which such an item lacks, and leave reading free.
         guard !isKeyMaterial || !accessControl.flags.contains(.privateKeyUsage) else {
             throw .parameter("the flag privateKeyUsage is for keys that are made in the keychain")
         }
@@ -49,17 +48,17 @@ extension KeychainStore {
         )
     }
 
-    /// Whether a text has the form of an item's identifier.
+    /// Whether a text has the form of an item identifier.
     package static func isIdentifier(_ text: String) -> Bool { ItemID(text) != nil }
 
-    /// One item.
+    /// Returns an item without its secret.
     ///
     /// - Throws: `notFound`, `decode`.
     package func item(_ id: String, caller: Caller) throws(KeychainError) -> Item {
         try open(id, caller: caller).item
     }
 
-    /// What protects those of some items that are there and can be read.
+    /// Returns the access controls of the given items, without missing or unreadable items.
     package func accessControls(
         of ids: some Sequence<String>,
         caller: Caller
@@ -68,10 +67,10 @@ extension KeychainStore {
             .compactMap { try? item($0.text, caller: caller).accessControl }
     }
 
-    /// The secret of an item.
+    /// Returns the secret of an item.
     ///
-    /// - Throws: `notFound`; `parameter` for a key, whose secret never leaves; `authFailed` for an
-    ///   authorization for something else, or a wrong application password; `decode`.
+    /// - Throws: `notFound`; `parameter` for a key, because its secret never leaves; `authFailed`
+    ///   for an authorization of another operation or a wrong app password; `decode`.
     package func secret(
         of id: String,
         authorization: AccessGrant,
@@ -86,9 +85,9 @@ extension KeychainStore {
         return try envelope.open(item, password: password, ring: ring)
     }
 
-    /// Whether an application password is the item's; the secret isn't returned.
+    /// Checks the app's password of an item without returning the secret.
     ///
-    /// - Throws: `authFailed` when it isn't; `notFound`, `decode`.
+    /// - Throws: `authFailed` if the password is wrong; `notFound`, `decode`.
     package func check(
         password: SecretBytes,
         of id: String,
@@ -98,7 +97,7 @@ extension KeychainStore {
         _ = try envelope.unwrap(item, password: password, ring: ring)
     }
 
-    /// Changes attributes; those that are not given stay.
+    /// Changes the given attributes and keeps the others.
     ///
     /// - Throws: `notFound`, `duplicate`, `parameter`, `limitsExceeded`, `decode`.
     package func update(
@@ -119,12 +118,12 @@ extension KeychainStore {
         }
     }
 
-    /// Replaces the secret of an item, and attributes that are given, without any authentication
-    /// (R66): all of it or nothing.
+    /// Replaces the secret of an item and the given attributes in one change, without
+    /// authentication (R66).
     ///
-    /// An application password has to be the one that the item has: another one would lock out
-    /// whoever knows that. An item that has none takes any.
-    /// - Throws: `notFound`, `parameter` for a key, `authFailed` for a wrong application password,
+    /// `password` must be the item's current app password. A different password would lock out the
+    /// user who knows the current one. An item without an app password ignores `password`.
+    /// - Throws: `notFound`, `parameter` for a key, `authFailed` for a wrong app password,
     ///   `duplicate`, `limitsExceeded`, `decode`.
     package func setSecret(
         of id: String,
@@ -140,7 +139,8 @@ extension KeychainStore {
             throw .parameter("a private key can't be replaced")
         }
         try Self.check(size: secret)
-        // A context that was evaluated for something else may also have a password.
+        // A context that was evaluated for another item may carry a password, which this item
+        // ignores.
         let isLocked = item.accessControl.flags.contains(.applicationPassword)
         let password = isLocked ? password : nil
         if isLocked { _ = try envelope.unwrap(item, password: password, ring: ring) }
@@ -156,9 +156,9 @@ extension KeychainStore {
         }
     }
 
-    /// Deletes items for good, without any authentication (R66); the result is those that existed.
+    /// Deletes items for good without authentication (R66), and returns the ids of deleted items.
     ///
-    /// An item that was changed in the file can be deleted, by a caller who is not confined.
+    /// Only a caller outside a sandbox can delete an item that was modified in the file.
     /// - Throws: `decode`.
     package func delete(
         _ ids: some Sequence<String>,
@@ -186,19 +186,19 @@ extension KeychainStore {
         return doomed.keys.sorted().map(\.text)
     }
 
-    /// Deletes the items of a user that live only as long as there is a passcode (R69).
+    /// Deletes the user's items that exist only while the user has a password (R69).
     ///
-    /// - Returns: Their ids.
-    /// - Throws: `decode`; `notAvailable` when it can't be written.
+    /// - Returns: The ids of deleted items.
+    /// - Throws: `decode`; `notAvailable` if the write fails.
     package func passcodeRemoved(uid: UInt32) throws(KeychainError) -> [String] {
         try delete(of: uid, with: ring.index(of: uid).needingPasscode) { _ in true }
     }
 
     /// Deletes the items of an earlier enrolment than the caller's (R67).
     ///
-    /// Every call does it first; the service does it as well when the enrolment changes. What a
-    /// full disk prevents is retried by the next call, and such items are hidden meanwhile. Items
-    /// of an enrolment that isn't known any more are hidden too: its files may come back.
+    /// Every call runs this first, and so does the service when the enrolment changes. If a full
+    /// disk prevents it, the next call retries, and the items are hidden meanwhile. Items of an
+    /// unknown enrolment are only hidden, because its sensor may return.
     package func settle(_ caller: Caller) {
         guard let enrolment = caller.enrolment, settled[caller.uid] != enrolment else { return }
         do throws(KeychainError) {
@@ -268,7 +268,7 @@ extension KeychainStore {
         return item.id
     }
 
-    /// An item that a caller may see, and its envelope.
+    /// Returns an item that is visible to the caller, and its envelope.
     func open(
         _ id: String,
         caller: Caller
@@ -284,7 +284,7 @@ extension KeychainStore {
         return (item, try Envelope(row.envelope))
     }
 
-    /// Refuses an authorization for something else.
+    /// Refuses an authorization of another user, operation or access control.
     func check(
         _ authorization: AccessGrant,
         for operation: AccessOperation,
@@ -314,12 +314,12 @@ extension KeychainStore {
         let row = try translating { () throws(SystemError) in
             try KeychainSchema.row(id, of: uid, in: database)
         }
-        // An edited index can lead to the row of another item, which is valid in itself.
+        // An edited index can lead to another item's row, which is authentic by itself.
         guard row.map({ $0.id == id.bytes }) ?? true else { throw .changed }
         return row
     }
 
-    /// The item with an id, if its row is authentic and of this version.
+    /// Returns the item with this id if its row is authentic and has this version.
     private func item(
         _ id: ItemID,
         uid: UInt32,
@@ -328,9 +328,10 @@ extension KeychainStore {
         try row(id, uid: uid).flatMap { try? item($0, uid: uid, version: version) }
     }
 
-    /// An item with the same primary key that is hidden from the caller: it is replaced.
+    /// Returns an item with an equal primary key that is hidden from the caller, and that the
+    /// caller's item replaces.
     ///
-    /// - Throws: `duplicate` for one that the caller can see.
+    /// - Throws: `duplicate` if the caller can see that item.
     private func hiddenDuplicate(
         of item: Item,
         replacing old: Item? = nil,
@@ -342,7 +343,7 @@ extension KeychainStore {
             let id = entry.key.id
             guard id != item.itemID, id != old?.itemID else { continue }
             let found = try self.item(id, uid: item.uid, version: entry.version)
-            // What is withheld comes back, so it gives way to nothing.
+            // A withheld item becomes visible again, so it must not be replaced.
             if let found, !found.isVisible(to: caller), !found.isWithheld(from: caller) {
                 return found
             }
@@ -358,15 +359,16 @@ extension KeychainStore {
         try entries(with: token, of: uid).reduce(into: [:]) { $0[$1.key.id] = $1.version }
     }
 
-    /// Those of some ids that may be an item's, and the versions of those in the ledger.
+    /// Returns the ids that may belong to an item, and the versions of items in the ledger.
     ///
-    /// A row that is in no ledger was copied into the file: it can be deleted, too. Each id is
-    /// looked up unless there are so many that all rows are sooner read.
+    /// A row outside the ledger was copied into the file, and can be deleted too. Beyond 64 ids,
+    /// reading all row ids is faster than looking up each id.
     private func known(
         of ids: [String],
         uid: UInt32
     ) throws(KeychainError) -> (ids: Set<ItemID>, versions: [ItemID: UInt64]) {
-        // A call may have 65,000; the compiler leaves a lazy sequence generic, three times as slow.
+        // A call may have 65,000 ids. A lazy sequence stays generic here and takes three times as
+        // long.
         var asked = Set<ItemID>(minimumCapacity: ids.count)
         for text in ids {
             if let id = ItemID(text) { asked.insert(id) }
@@ -376,7 +378,7 @@ extension KeychainStore {
         return (try rowIDs(among: asked, uid: uid).union(versions.keys), versions)
     }
 
-    /// Those of some ids that a row has, be it authentic or not.
+    /// Returns the given ids that have a row, authentic or not.
     private func rowIDs(
         among ids: Set<ItemID>,
         uid: UInt32
@@ -390,7 +392,7 @@ extension KeychainStore {
         return found
     }
 
-    /// The tokens of an item that can't be read, from every page of the ledger.
+    /// Collects the tokens of an unreadable item from every page of the ledger.
     private func tokens(of id: ItemID, uid: UInt32) throws(KeychainError) -> [UInt64] {
         var tokens: [UInt64] = []
         for page in try ledger(of: uid).pages {
@@ -399,7 +401,7 @@ extension KeychainStore {
         return tokens
     }
 
-    /// Deletes the items that have a token, and what else they need to be deleted.
+    /// Deletes the items with this token that match.
     @discardableResult
     private func delete(
         of uid: UInt32,

@@ -1,16 +1,15 @@
 package import AuthEngine
 package import Sealing
 
-/// Keys: made here, used here.
 extension KeychainStore {
-    /// The longest data that a call with a key takes, in bytes.
+    /// The maximum size of data for an operation with a key, in bytes.
     package static let dataLimit = secretLimit + PrivateKey.overhead
 
-    /// Makes a P-256 key; the result is its id and its X9.63 point, uncompressed.
+    /// Creates a P-256 key, and returns its id and its uncompressed X9.63 point.
     ///
-    /// An empty `klbl` becomes the SHA-1 of that point, so that no two keys have the same.
+    /// An empty `klbl` becomes the SHA-1 of the point, so that it is unique to the key.
     ///
-    /// - Throws: as `add`; `parameter` for another class than `keys`.
+    /// - Throws: As `add`, and `parameter` for a class other than `keys`.
     package func createKey(
         _ attributes: Attributes,
         accessControl: AccessControl,
@@ -39,9 +38,9 @@ extension KeychainStore {
         return (id, publicKey)
     }
 
-    /// Signs; the result is X9.62 DER.
+    /// Returns a signature in X9.62 DER.
     ///
-    /// - Throws: `parameter` for an item that is no key, or a digest that hasn't 32 bytes;
+    /// - Throws: `parameter` for an item that is no key, or a digest of other than 32 bytes;
     ///   `notFound`, `authFailed`, `decode` as `secret`.
     package func sign(
         _ data: [UInt8],
@@ -56,9 +55,9 @@ extension KeychainStore {
         return try key.sign(data, algorithm)
     }
 
-    /// Decrypts ECIES, cofactor, X9.63 SHA-256, AES-GCM with a variable IV.
+    /// Decrypts ECIES: cofactor, X9.63 SHA-256, AES-GCM with a variable IV.
     ///
-    /// - Throws: `decode` for data that doesn't decrypt; else as `sign`.
+    /// - Throws: `decode` for data that does not decrypt; otherwise as `sign`.
     package func decrypt(
         _ data: [UInt8],
         with id: String,
@@ -71,9 +70,10 @@ extension KeychainStore {
         return try key.decrypt(data)
     }
 
-    /// Agrees on a secret with the X9.63 point of another key.
+    /// Derives a shared secret with the X9.63 point of another key.
     ///
-    /// - Throws: `parameter` for what is no point of P-256, or a size out of range; else as `sign`.
+    /// - Throws: `parameter` for bytes that are no point of P-256, or a size out of range;
+    ///   otherwise as `sign`.
     package func exchange(
         _ point: [UInt8],
         with id: String,
@@ -101,9 +101,9 @@ extension KeychainStore {
     }
 }
 
-/// What is wrong with a call whatever its key is: nobody has to be asked for that key.
+/// Checks of arguments that need no key, so that an invalid call shows no prompt.
 extension KeychainStore {
-    /// - Throws: `parameter` for a digest that hasn't 32 bytes.
+    /// - Throws: `parameter` for a digest of other than 32 bytes.
     package static func checkSigning(
         _ data: [UInt8],
         _ algorithm: SignatureAlgorithm
@@ -121,7 +121,7 @@ extension KeychainStore {
         guard data.count >= PrivateKey.overhead else { throw PrivateKey.undecryptable }
     }
 
-    /// - Throws: `parameter` for what is as long as no point, or a size out of range.
+    /// - Throws: `parameter` for a point of the wrong length, or a size out of range.
     package static func checkExchange(
         _ point: [UInt8],
         _ algorithm: ExchangeAlgorithm

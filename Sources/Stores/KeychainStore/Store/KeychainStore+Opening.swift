@@ -3,14 +3,15 @@ import Linux
 import SQLite
 package import Sealing
 
-/// What opening takes.
 extension KeychainStore {
     static let tampered = KeychainError(
         .decode,
         "Another program changed the keychain's database. Restore the database from a backup."
     )
 
-    /// Whether a state directory has a keychain; nothing is created or opened.
+    /// Whether a state directory has a keychain.
+    ///
+    /// Creates and opens no files.
     package static func isThere(in directory: String) -> Bool {
         access(path(in: directory) + "/" + databaseName, F_OK) == 0
     }
@@ -25,13 +26,16 @@ extension KeychainStore {
                 try PrivateDirectory(path(in: directory)),
                 database: databaseName,
                 key: "master.key",
-                // A sealed key leaves nothing here.
+                // A sealed master key leaves no file here, so the anchor shows that a database
+                // existed.
                 traces: [Anchor.name]
             )
         }
     }
 
-    /// A damaged database is set aside and a new one created (L17), if the caller wants that.
+    /// Opens the database.
+    ///
+    /// If the caller wants it, a damaged database is set aside and replaced (L17).
     static func openDatabase(
         in folder: DatabaseFolder,
         _ settingAside: Bool = true
@@ -54,7 +58,7 @@ extension KeychainStore {
             try KeychainSchema.write(meta: "identity", identity, to: database)
             try KeychainSchema.write(meta: "lost", [lost ? 1 : 0], to: database)
         } check: { database throws(SystemError) in
-            // What is deleted is overwritten.
+            // SQLite overwrites deleted data with zeros.
             try database.run("PRAGMA secure_delete = ON")
         }
     }
@@ -67,7 +71,7 @@ extension KeychainStore {
         return identity
     }
 
-    /// The check value of the right key; nil: the database is new.
+    /// Returns the check value of the right key; nil if the database is new.
     static func verifier(of database: Database) throws(KeychainError) -> [UInt8]? {
         let (verifier, root, codes) = try translating { () throws(SystemError) in
             (
@@ -80,7 +84,7 @@ extension KeychainStore {
         return verifier
     }
 
-    /// Refuses a key that isn't the one the database was written with.
+    /// Refuses any key that did not write the database.
     static func check(
         _ verifier: [UInt8],
         _ ring: KeyRing,
@@ -126,7 +130,6 @@ extension KeychainStore {
         return String(decoding: name ?? [], as: UTF8.self)
     }
 
-    /// Ties a new database to its key.
     static func begin(_ ring: KeyRing, _ database: Database) throws(KeychainError) {
         let root = LedgerRoot()
         try translating { () throws(SystemError) in
@@ -149,7 +152,7 @@ extension KeychainStore {
         try KeychainSchema.write(meta: "root", writer.bytes, to: database)
     }
 
-    /// The root of all ledgers, if it is authentic.
+    /// Returns the root of all ledgers if it is authentic.
     static func readRoot(
         of database: Database,
         _ ring: KeyRing
@@ -165,18 +168,16 @@ extension KeychainStore {
         root.counter = try reader.number()
         let code = try reader.value()
         root.codes = codes
-        // Each ledger is compared with its code at its user's first call.
+        // The first call of each user compares that user's ledger with its code.
         guard reader.isAtEnd, KeyRing.isSame(code, root.code(ring)) else { throw tampered }
         return root
     }
 
-    /// The master key as a text that people keep in a safe place, also while a service has the
-    /// keychain open.
+    /// Returns the recovery key of the master key, even while a service has the keychain open.
     ///
-    /// - Returns: The text; `doubt`: why it could not be compared with the key that the keychain
-    ///   was written with, which nobody can look up while the service runs.
-    /// - Throws: `notAvailable` when there is no key, none that can be read, or that of another
-    ///   keychain.
+    /// - Returns: The text, and in `doubt` why the key could not be compared with the keychain. A
+    ///   running service prevents that comparison.
+    /// - Throws: `notAvailable` if the key is missing, unreadable, or that of another keychain.
     package static func recoveryKey(
         directory: String,
         credentials: String?
@@ -192,7 +193,7 @@ extension KeychainStore {
         return try recoveryKey(of: key.secret, directory: directory)
     }
 
-    /// A master key as the text of its recovery key, compared with the keychain of a directory.
+    /// Returns a master key's recovery key, and compares the key with the keychain of a directory.
     ///
     /// - Throws: `notAvailable` for bytes that are no master key, or that of another keychain.
     package static func recoveryKey(
@@ -217,7 +218,7 @@ extension KeychainStore {
         guard isThere(in: directory) else { return nothing }
         let keychain: IdleKeychain
         do throws(KeychainError) {
-            // Read-only: a damaged database is left for the service to find.
+            // Read-only: the service must find a damaged database itself.
             keychain = try IdleKeychain(directory: directory, settingAside: false)
         } catch {
             return error
@@ -225,12 +226,12 @@ extension KeychainStore {
         return try keychain.check(secret) ? nil : nothing
     }
 
-    /// Puts the master key of a recovery key in place, for a keychain that nobody has open.
+    /// Writes the master key of a recovery key into the key file of a closed keychain.
     ///
-    /// Another key in its place is kept beside it.
-    /// - Returns: Where a damaged database was set aside just now.
-    /// - Throws: `parameter` for a text that isn't one, or the key of another keychain;
-    ///   `notAvailable` when the keychain is open: the service has to be stopped first.
+    /// A different existing key is kept beside it.
+    /// - Returns: The path of a damaged database that this call set aside.
+    /// - Throws: `parameter` for an invalid text, or the key of another keychain; `notAvailable` if
+    ///   the keychain is open. Stop the service first.
     @discardableResult
     package static func restore(
         _ text: String,

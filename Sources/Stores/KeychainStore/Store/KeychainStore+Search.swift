@@ -2,21 +2,23 @@ import AuthEngine
 import Linux
 import SQLite
 
-/// A search that goes on where it stopped, so that others' calls come in between.
+/// A search that runs in steps, so that other calls can run between them.
 struct ItemSearch {
     fileprivate let query: Query
     fileprivate let skipsAuthenticated: Bool
     fileprivate let caller: Caller
-    /// The code of the ledger when it began: what is changed meanwhile is looked for anew.
+    /// The ledger's code at the start.
+    ///
+    /// If it changes, the search starts again.
     fileprivate var ledger: [UInt8]?
     fileprivate var hasBegun = false
-    /// The items to look at, with the versions of those in the ledger.
+    /// The remaining items, with the versions of items in the ledger.
     fileprivate var ids: ArraySlice<(id: ItemID, version: UInt64?)> = []
-    /// Whether these are all of the user's.
+    /// Whether `ids` covers all items of the user.
     fileprivate var isOfAll = false
-    /// Whether one of them was authentic.
+    /// Whether any item so far was authentic.
     fileprivate var hasAuthentic = false
-    /// Whether one of them wasn't.
+    /// Whether any item so far was not authentic.
     fileprivate var hasDamaged = false
     fileprivate var found: [Item] = []
     fileprivate var answerSize = 0
@@ -27,7 +29,7 @@ struct ItemSearch {
         self.caller = caller
     }
 
-    /// What was found, in the order in which it was created.
+    /// The items found, in the order of their creation.
     var items: [Item] {
         found.sorted { ($0.created, $0.added) < ($1.created, $1.added) }
     }
@@ -45,7 +47,7 @@ struct ItemSearch {
         answerSize = 0
     }
 
-    /// Takes an item that was looked at; nil: it isn't authentic.
+    /// Adds an item that was read; nil stands for an item that is not authentic.
     fileprivate mutating func take(_ item: Item?) throws(KeychainError) {
         guard let item else {
             hasDamaged = true
@@ -68,17 +70,16 @@ struct ItemSearch {
     }
 }
 
-/// Finding items.
 extension KeychainStore {
-    /// So many bytes are read before others have their turn.
+    /// The number of bytes to read before other calls get a turn.
     private static let bytesAtOnce = 2 * 1024 * 1024
-    /// To find a row takes as long as so many bytes of it.
+    /// The cost of finding a row, in bytes read.
     private static let bytesOfRow = 2048
 
-    /// The items that a query finds, in the order in which they were created.
+    /// Returns the items that match, in the order of their creation.
     ///
-    /// An item that was changed in the file is left out, unless that leaves nothing.
-    /// - Throws: `decode`; `limitsExceeded` when they come to more than ``answerLimit``.
+    /// Leaves out items that were modified in the file. Throws `decode` if no other item matches.
+    /// - Throws: `decode`; `limitsExceeded` if the result exceeds ``answerLimit``.
     package func search(
         _ query: Query,
         skipsAuthenticated: Bool = false,
@@ -89,10 +90,12 @@ extension KeychainStore {
         return search.items
     }
 
-    /// Looks at some more items, secrets included: each row is authenticated as a whole.
+    /// Runs a step of the search.
     ///
-    /// - Returns: Whether that were all.
-    /// - Throws: as `search`.
+    /// Reads secrets too, because a row is authenticated as a whole.
+    ///
+    /// - Returns: Whether the search is complete.
+    /// - Throws: As `search`.
     func goOn(with search: inout ItemSearch) throws(KeychainError) -> Bool {
         let uid = search.caller.uid
         if !search.hasBegun || search.ledger != root.codes[uid] {
@@ -112,12 +115,12 @@ extension KeychainStore {
             try beginWithAll(&search)
             return false
         }
-        // An empty answer would be a guess.
+        // An empty result could not be distinguished from missing items.
         if search.found.isEmpty, search.hasDamaged { throw .changed }
         return true
     }
 
-    /// Finds the ids of the items among which those of the query are.
+    /// Selects the ids that may match the query.
     private func begin(_ search: inout ItemSearch) throws(KeychainError) {
         let (query, uid) = (search.query, search.caller.uid)
         var found: [ItemID: UInt64]
@@ -125,7 +128,7 @@ extension KeychainStore {
             found = try versions(of: ItemID(id).map { [$0] } ?? [], uid: uid)
         } else {
             let ledger = try ledger(of: uid)
-            // The rarest first: it says how much there is to read.
+            // The rarest token comes first, because it decides how much must be read.
             var tokens =
                 ring.index(of: uid).tokens(of: query.values)
                 .map { (token: $0, pages: ledger.pages(of: $0).count) }
@@ -140,7 +143,7 @@ extension KeychainStore {
         search.begin(found.map { ($0.key, $0.value) }, isOfAll: false)
     }
 
-    /// Every item of the user, and every row that says so.
+    /// Selects every item in the ledger, and every row of the user.
     private func beginWithAll(_ search: inout ItemSearch) throws(KeychainError) {
         let uid = search.caller.uid
         let versions = try versions(with: ItemIndex.items, of: uid)
@@ -150,12 +153,12 @@ extension KeychainStore {
                 if let id = ItemID(bytes: bytes) { ids.insert(id) } else { hasDamaged = true }
             }
         }
-        // As they lie in the file's index.
+        // In the order of the file's index.
         let sorted = ids.sorted().map { (id: $0, version: versions[$0]) }
         search.begin(sorted, isOfAll: true, hasDamaged: hasDamaged)
     }
 
-    /// The row of an item, unless the file's index leads to another one.
+    /// Returns the row of an item; nil if the file's index leads to another row.
     private func readableRow(
         _ id: ItemID,
         uid: UInt32

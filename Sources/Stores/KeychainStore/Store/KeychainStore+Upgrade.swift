@@ -1,12 +1,11 @@
 import Linux
 import SQLite
 
-/// Keychains of earlier versions.
 extension KeychainStore {
-    /// Brings the file up to the current format, in one transaction.
+    /// Upgrades the file to the current format in one transaction.
     ///
-    /// In format 1 a ledger was one list of ids and versions, and a search read every item. A
-    /// ledger that isn't authentic stays as it is: its user is refused, as before.
+    /// In format 1, a ledger was a single list of ids and versions, and a search read every item. A
+    /// ledger that is not authentic stays unchanged, and its user remains refused.
     func upgrade() throws(KeychainError) {
         var next = root
         next.counter += 1
@@ -28,7 +27,6 @@ extension KeychainStore {
         if isUpgraded { note(next) }
     }
 
-    /// A ledger of format 1.
     static func firstLedger(
         _ bytes: [UInt8]
     ) throws(KeychainError) -> [ItemID: UInt64] {
@@ -41,7 +39,7 @@ extension KeychainStore {
         return versions
     }
 
-    /// The ledger of today with the items of one of format 1.
+    /// Builds a paged ledger from the items of a format 1 ledger.
     private func paged(
         _ versions: [ItemID: UInt64],
         of uid: UInt32,
@@ -64,7 +62,7 @@ extension KeychainStore {
         }
         var ledger = Ledger()
         if count < versions.count { ledger.noteUnreadable() }
-        // Nothing is loaded: there are no pages yet.
+        // No page exists yet, so `load` is never called.
         let rewriting = try? ledger.apply(edits, at: change) { _ in [] }
         return (ledger, rewriting ?? Ledger.Rewriting())
     }

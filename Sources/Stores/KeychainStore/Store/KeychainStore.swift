@@ -2,11 +2,12 @@ import Linux
 import SQLite
 import Sealing
 
-/// The keychain of this machine: items and keys in one database, each with its secret encrypted.
+/// The keychain of this machine: a database of items and keys with encrypted secrets.
 ///
-/// Every call is one transaction, on the disk before it returns; every call blocks, and one thread
-/// at a time may use it. A row is trusted only if its authentication code and the ledger confirm
-/// it: what was edited, copied, swapped or rolled back in the file is refused with `decode`.
+/// Every call is a transaction, and reaches the disk before it returns. Calls block, and only one
+/// thread at a time may use the store. A row is trusted only if its authentication code and the
+/// ledger confirm it. Rows that were edited, copied, swapped or rolled back in the file are refused
+/// with `decode`.
 ///
 /// Source: L17, L18.
 package final class KeychainStore {
@@ -17,29 +18,31 @@ package final class KeychainStore {
     /// Whether an earlier database was damaged or lost, at this start or before.
     package let isLost: Bool
     private(set) var root: LedgerRoot
-    /// The ledgers that were read and verified.
     private var ledgers: [UInt32: Ledger] = [:]
     /// The enrolment for which each user's items were last checked.
     var settled: [UInt32: EnrolmentMark] = [:]
 
-    /// Where a damaged database was put at this start; nil: there was none.
+    /// The path of a damaged database that this start set aside; nil if there was none.
     package let setAside: String?
 
-    /// The largest secret, in bytes.
+    /// The maximum size of a secret, in bytes.
     package static let secretLimit = 65_536
 
-    /// The most that one search gives, in bytes: a bus refuses what is far larger.
+    /// The maximum size of a search result, in bytes.
+    ///
+    /// A bus refuses far larger messages.
     package static let answerLimit = 8 * 1024 * 1024
 
-    /// Opens the keychain of a state directory, in a folder of its own, or makes one.
+    /// Opens the keychain in its folder of a state directory, or creates it.
     ///
     /// - Parameters:
     ///   - directory: The daemon's state directory; the keychain is in `keychain` there.
-    ///   - credentials: The folder of systemd's credentials; nil: there is none.
-    ///   - itemLimit: How many items a user may have.
-    /// - Returns: The keychain, which nobody else can have meanwhile.
-    /// - Throws: `notAvailable` for a missing or wrong master key, or a file that isn't ours alone;
-    ///   `decode` for a database that was tampered with as a whole. Nothing is lost by either.
+    ///   - credentials: The directory of systemd's credentials; nil if there is none.
+    ///   - itemLimit: The maximum number of items of a user.
+    /// - Returns: The keychain, which no other process can open meanwhile.
+    /// - Throws: `notAvailable` for a missing or wrong master key, or a file that other users can
+    ///   access; `decode` if the database as a whole was tampered with. Both leave all data in
+    ///   place.
     package static func open(
         directory: String,
         credentials: String?,
@@ -54,7 +57,8 @@ package final class KeychainStore {
         if let found {
             key = found
         } else if verifier == nil {
-            // The database that was set aside may still be recovered, with its own key.
+            // The database that was set aside may still be recovered with its own key, so create no
+            // new key.
             guard try !lost(database) else { throw lostKey }
             var bytes = SecretBytes.random(count: MasterKey.size)
             defer { wipe(&bytes) }
@@ -97,25 +101,26 @@ package final class KeychainStore {
         anchor.note(root.counter, ring: ring)
     }
 
-    /// What people tell master keys apart by: 8 hexadecimal digits.
+    /// The fingerprint by which people distinguish master keys: 8 hexadecimal digits.
     package var keyName: String { ring.name }
 
-    /// Whether the master key came as systemd's credential; else it is in a file.
+    /// Whether systemd provided the master key as a credential; otherwise it is in a file.
     package var isKeyCredential: Bool { ring.isCredential }
 
-    /// How many items a user has.
+    /// The number of a user's items.
     ///
     /// - Throws: `decode`.
     package func itemCount(of uid: UInt32) throws(KeychainError) -> Int {
         try ledger(of: uid).itemCount
     }
 
-    /// The master key as a text that people keep in a safe place.
+    /// The master key as text that people keep in a safe place.
     package var recoveryKey: String { ring.recoveryKey }
 
     // MARK: Rows and ledgers
 
-    /// Whether a database was ever lost here: an unknown item may have been in it.
+    /// The error for an unknown item, which mentions a lost database, because the item may have
+    /// been in it.
     var unknown: KeychainError {
         guard isLost else { return .notFound }
         return KeychainError(
@@ -139,7 +144,7 @@ package final class KeychainStore {
         return ledger
     }
 
-    /// The entries of a page, if it is authentic and the latest version.
+    /// Returns the entries of a page if the page is authentic and current.
     func entries(
         of page: Ledger.Page,
         uid: UInt32
@@ -159,7 +164,7 @@ package final class KeychainStore {
         return try [LedgerEntry](found.entries)
     }
 
-    /// The entries with a token: which items have the property, and their versions.
+    /// Returns the ledger entries with a token: the items with a property, and their versions.
     func entries(with token: UInt64, of uid: UInt32) throws(KeychainError) -> [LedgerEntry] {
         var found: [LedgerEntry] = []
         for page in try ledger(of: uid).pages(of: token) {
@@ -168,7 +173,9 @@ package final class KeychainStore {
         return found
     }
 
-    /// At which change each of these items was written last; those that there aren't have none.
+    /// Returns the change that last wrote each item.
+    ///
+    /// Missing items are left out.
     func versions(
         of ids: some Collection<ItemID>,
         uid: UInt32
@@ -189,7 +196,7 @@ package final class KeychainStore {
         return found
     }
 
-    /// The item of a row, if the row is authentic and of this version.
+    /// Returns the item of a row if the row is authentic and has this version.
     func item(
         _ row: KeychainSchema.Row,
         uid: UInt32,
@@ -208,7 +215,9 @@ package final class KeychainStore {
         return try Item(id, uid: uid, record: row.record)
     }
 
-    /// One change of one user's items: all of it is on the disk afterwards, or nothing.
+    /// Changes a user's items.
+    ///
+    /// Afterwards either the whole change is on the disk, or no part of it.
     func change(
         _ uid: UInt32,
         _ body: (inout Change) throws(KeychainError) -> Void
@@ -236,7 +245,7 @@ package final class KeychainStore {
         ledgers[uid] = ledger
     }
 
-    /// Writes the pages of a ledger that changed, and the list of its pages.
+    /// Writes the changed pages of a ledger and its list of pages.
     func write(
         _ ledger: Ledger,
         _ rewriting: Ledger.Rewriting,
@@ -263,22 +272,22 @@ package final class KeychainStore {
         try KeychainSchema.write(ledger: bytes, code: code, of: uid, to: database)
     }
 
-    /// Remembers a change that is on the disk.
+    /// Keeps a change in memory after it reached the disk.
     func note(_ changed: LedgerRoot) {
         root = changed
         anchor.note(changed.counter, ring: ring)
     }
 }
 
-/// What one call changes.
 struct Change {
     let uid: UInt32
-    /// The number of this change.
     let version: UInt64
     private let ring: KeyRing
     private(set) var written: [KeychainSchema.Row] = []
     private(set) var deleted: [ItemID] = []
-    /// The entries of the ledger that change; those without a version go.
+    /// Changed entries of the ledger.
+    ///
+    /// An entry without a version is removed.
     private(set) var edits: [LedgerEntry.Key: UInt64?] = [:]
 
     fileprivate init(uid: UInt32, version: UInt64, ring: KeyRing) {
@@ -287,7 +296,9 @@ struct Change {
         self.ring = ring
     }
 
-    /// Writes an item; `old` is what it was before.
+    /// Writes an item.
+    ///
+    /// `old` is its previous state.
     mutating func write(_ item: Item, envelope: [UInt8], over old: Item? = nil) {
         let primaryKey = item.attributes.primaryKey(app: item.app)
         let record = item.record
@@ -318,7 +329,6 @@ struct Change {
         delete(item.itemID, tokens: ring.index(of: uid).tokens(of: item))
     }
 
-    /// Deletes an item, and its entries in the ledger.
     mutating func delete(_ id: ItemID, tokens: [UInt64]) {
         deleted.append(id)
         set(nil, tokens, of: id)

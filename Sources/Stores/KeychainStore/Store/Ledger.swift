@@ -1,9 +1,7 @@
-/// One line of a user's ledger: an item has a property, and was written at a change of the
-/// keychain.
+/// A line of a user's ledger: an item has a property, and a change of the keychain wrote it.
 ///
-/// The property is a token of the index; that of ``ItemIndex/items`` is to be there at all.
+/// The property is an index token. Every item has the token ``ItemIndex/items``.
 struct LedgerEntry: Hashable {
-    /// What entries are sorted by.
     struct Key: Hashable, Comparable {
         let token: UInt64
         let id: ItemID
@@ -16,58 +14,55 @@ struct LedgerEntry: Hashable {
     let key: Key
     let version: UInt64
 
-    /// How many bytes it takes.
     static let size = 32
 }
 
-/// Where the entries of a user are: in pages, each of which is authentic by itself.
+/// The list of a user's entries, in pages that are authenticated one by one.
 ///
-/// A row that has no entry, or one with another version, was copied or rolled back in the file; so
-/// was a page whose version is another than the ledger's. Whoever looks something up reads one
-/// page of it, however many items there are.
+/// A row without an entry, or with another version than its entry, was copied or rolled back in the
+/// file. Equally, a page must have the version that the ledger lists. A look-up reads a single
+/// page, however many items exist.
 struct Ledger: Equatable {
-    /// A page, as the ledger knows it.
     struct Page: Equatable {
-        /// No key in it is smaller.
+        /// No key in the page is smaller.
         var first: LedgerEntry.Key
         let number: UInt64
-        /// At which change of the keychain it was written.
+        /// The keychain change that wrote the page.
         var version: UInt64
         var count: Int
     }
 
-    /// Sorted by what is in them.
+    /// Pages, sorted by their keys.
     private(set) var pages: [Page] = []
-    /// How many items the user has.
     private(set) var itemCount = 0
-    /// Whether an item could not be read when its properties were first listed: it is in the list
-    /// of items alone.
+    /// Whether an item was unreadable when the upgrade indexed its properties.
+    ///
+    /// Only the list of all items contains it.
     private(set) var isIncomplete = false
     private var nextNumber: UInt64 = 0
 
-    /// A page has at most so many entries.
+    /// The maximum number of entries in a page.
     static let pageLimit = 128
-    /// What a page has after it was split, or was joined with its neighbour.
+    /// The maximum number of entries in a page after a split or a merge.
     private static let pageFill = 96
-    /// A page with fewer joins its neighbour.
+    /// A page with fewer entries merges with its neighbour.
     private static let pageMinimum = 32
 
-    /// An empty one.
     init() {}
 
-    /// The pages that may have entries with a token.
+    /// Returns the pages that may contain entries with a token.
     func pages(of token: UInt64) -> ArraySlice<Page> {
         let start = index(of: LedgerEntry.Key(token: token, id: .smallest))
         let end = pages[start...].firstIndex { $0.first.token > token } ?? pages.count
         return pages[start..<max(start, end)]
     }
 
-    /// The page that may have an entry.
+    /// Returns the page that may contain an entry.
     func page(of key: LedgerEntry.Key) -> Page? {
         pages.isEmpty ? nil : pages[index(of: key)]
     }
 
-    /// The last page that doesn't begin behind a key; the first one if all do.
+    /// The last page that does not begin after a key; the first page if all do.
     private func index(of key: LedgerEntry.Key) -> Int {
         var range = 0..<pages.count
         while !range.isEmpty {
@@ -83,7 +78,6 @@ struct Ledger: Equatable {
 
     // MARK: Changes
 
-    /// The pages that a change writes and removes.
     struct Rewriting {
         var written: [UInt64: [LedgerEntry]] = [:]
         var removed: [UInt64] = []
@@ -97,14 +91,14 @@ struct Ledger: Equatable {
         }
     }
 
-    /// Sets the versions of some entries, and removes those that have none.
+    /// Sets the versions of some entries, and removes entries whose version is nil.
     ///
     /// - Parameters:
-    ///   - edits: What changes.
+    ///   - edits: The changed entries.
     ///   - version: The number of the change.
-    ///   - load: The entries of a page.
-    /// - Returns: What has to be written.
-    /// - Throws: What `load` throws.
+    ///   - load: Returns the entries of a page.
+    /// - Returns: The pages to write and remove.
+    /// - Throws: The error of `load`.
     mutating func apply(
         _ edits: [LedgerEntry.Key: UInt64?],
         at version: UInt64,
@@ -147,7 +141,7 @@ struct Ledger: Equatable {
         return merged + old
     }
 
-    /// Puts entries in the place of those of one page, in as many pages as they take.
+    /// Replaces the entries of a page, and splits or merges pages as needed.
     private mutating func replace(
         _ index: Int,
         with entries: [LedgerEntry],
@@ -157,7 +151,7 @@ struct Ledger: Equatable {
     ) throws(KeychainError) {
         var entries = entries
         var range = index..<min(index + 1, pages.count)
-        // What is small joins the page behind it, or before it.
+        // A small page merges with the page after it, or before it.
         for neighbour in [index + 1, index - 1]
         where entries.count < Self.pageMinimum && pages.indices.contains(neighbour) {
             guard entries.count + pages[neighbour].count <= Self.pageFill else { continue }
@@ -192,10 +186,10 @@ struct Ledger: Equatable {
     }
 }
 
-// MARK: - Bytes
+// MARK: - Encoding
 
 extension Ledger {
-    /// Notes that an item couldn't be read when the index was made.
+    /// Records that an item was unreadable when the index was created.
     mutating func noteUnreadable() { isIncomplete = true }
 
     var bytes: [UInt8] {
@@ -212,7 +206,7 @@ extension Ledger {
         return writer.bytes
     }
 
-    /// The ledger of bytes that were authenticated.
+    /// Decodes a ledger whose bytes were authenticated.
     init(_ bytes: [UInt8]) throws(KeychainError) {
         var reader = ByteReader(bytes)
         guard let count = Int(exactly: try reader.number(UInt64.self)) else { throw .changed }
@@ -233,7 +227,6 @@ extension Ledger {
 }
 
 extension [LedgerEntry] {
-    /// The bytes of a page.
     var bytes: [UInt8] {
         var writer = ByteWriter()
         for entry in self {
@@ -243,7 +236,7 @@ extension [LedgerEntry] {
         return writer.bytes
     }
 
-    /// The entries of a page's bytes.
+    /// Decodes the entries of a page.
     init(_ bytes: [UInt8]) throws(KeychainError) {
         self = []
         reserveCapacity(bytes.count / LedgerEntry.size)

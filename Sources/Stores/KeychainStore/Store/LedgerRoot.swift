@@ -1,11 +1,10 @@
 /// The root of all ledgers: the number of the keychain's last change, and each ledger's code.
 struct LedgerRoot {
-    /// Goes up by one with every change, whoever's items it is about.
+    /// Increases by one with every change of any user's items.
     var counter: UInt64 = 0
     /// The authentication code of each user's ledger.
     var codes: [UInt32: [UInt8]] = [:]
 
-    /// The authentication code of a user's ledger.
     static func code(of ledger: [UInt8], uid: UInt32, ring: KeyRing) -> [UInt8] {
         var writer = ByteWriter("ledger")
         writer.add(uid)
@@ -13,7 +12,6 @@ struct LedgerRoot {
         return ring.ledgerCode(writer.bytes)
     }
 
-    /// The authentication code of a page of a user's ledger.
     static func code(
         of page: [UInt8],
         _ number: UInt64,

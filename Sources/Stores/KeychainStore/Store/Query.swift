@@ -1,13 +1,17 @@
 import AuthEngine
 
-/// What a search looks for: every attribute that is given has to be equal.
+/// The attributes that a search compares.
+///
+/// Every given attribute has to be equal.
 package struct Query: Hashable, Sendable {
     let values: [String: AttributeValue]
 
-    /// A query; an empty one finds everything.
+    /// Creates a query.
     ///
-    /// - Throws: `parameter` for an unknown attribute or a wrong type: ignoring it would find the
-    ///   wrong items, or none.
+    /// An empty query matches all items.
+    ///
+    /// - Throws: `parameter` for an unknown attribute or a wrong type. Ignoring it would find the
+    ///   wrong items.
     package init(_ values: [String: AttributeValue]) throws(KeychainError) {
         var types = Attributes.types
         types["class"] = .text("")
@@ -29,7 +33,7 @@ package struct Query: Hashable, Sendable {
         self.values = values
     }
 
-    /// The item that it asks for by its identifier; nil: it doesn't.
+    /// The identifier that the query asks for, or nil.
     var id: String? {
         guard case .text(let id) = values["id"] else { return nil }
         return id
@@ -39,7 +43,7 @@ package struct Query: Hashable, Sendable {
         let attributes = item.allAttributes
         return values.allSatisfy { name, value in
             guard name == "pdmn", case .text(let word) = value else {
-                // An item that says nothing is not synchronised.
+                // A missing `sync` attribute means false.
                 let own = attributes[name] ?? (name == "sync" ? .flag(false) : nil)
                 return own?.isSame(as: value) ?? false
             }
