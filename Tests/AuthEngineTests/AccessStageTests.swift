@@ -3,9 +3,9 @@ import Testing
 
 @testable import AuthEngine
 
-@Suite("What an access control asks for, stage by stage")
+@Suite("Access control stages")
 struct AccessStageTests {
-    @Test("R63: Biometry and passcode are asked for one after the other, in one prompt")
+    @Test("R63: An access control asks for biometry and password in turn, in one prompt")
     func both() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.biometryAny, .devicePasscode])
@@ -19,7 +19,7 @@ struct AccessStageTests {
         #expect(desk.prompts == 1)
     }
 
-    @Test("R63: With `or` one of them is enough, and both can be given from the beginning")
+    @Test("R63: With `or`, either proof is enough, and the prompt takes both from the start")
     func either() throws {
         var desk = Desk(.finger)
         let byFinger = try desk.access([.biometryAny, .devicePasscode, .or])
@@ -30,7 +30,7 @@ struct AccessStageTests {
         #expect(desk.grant(byPasscode)?.proofs.map(\.mechanism) == [.passcode])
     }
 
-    @Test("R67: The passcode alone starts no sensor")
+    @Test("R67: A password-only access control starts no sensor")
     func passcodeOnly() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.devicePasscode])
@@ -40,7 +40,7 @@ struct AccessStageTests {
         #expect(desk.grant(id)?.mechanism == .passcode)
     }
 
-    @Test("A stage that can't be proved refuses before anything is asked")
+    @Test("A stage that can't be proved refuses the evaluation before a prompt appears")
     func unavailableStage() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.biometryAny, .companion])
@@ -48,7 +48,7 @@ struct AccessStageTests {
         #expect(desk.prompts == 0)
     }
 
-    @Test("A non-match in the first stage leaves nothing for the second")
+    @Test("Misses in the first stage end the evaluation before the second")
     func firstStageFails() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.biometryAny, .devicePasscode])
@@ -56,7 +56,7 @@ struct AccessStageTests {
         #expect(desk.refusal(id) == .authenticationFailed)
     }
 
-    @Test("A lockout between two stages takes the match back")
+    @Test("A lockout between two stages revokes the match")
     func lockoutBetween() throws {
         var desk = Desk(.finger, .key)
         let id = try desk.access([.biometryAny, .companion])
@@ -67,7 +67,7 @@ struct AccessStageTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
-    @Test("R64: The app's password comes last, is tried once and by the service")
+    @Test("R64: The app's password comes last, and the service checks it once")
     func applicationPassword() throws {
         for verdict in [PasscodeVerdict.correct, .wrong] {
             var desk = Desk(.finger)
@@ -81,13 +81,13 @@ struct AccessStageTests {
         }
     }
 
-    @Test("R64: The app's password alone has a prompt of its own, and proves no presence")
+    @Test("R64: The app's password alone gets a prompt, and proves no presence")
     func applicationPasswordAlone() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.applicationPassword])
         #expect(desk.presentation(id)?.stage == .applicationPassword)
         desk.send(.passwordOffered(id))
-        // A verdict of the verifier is about something else.
+        // The login verifier's verdict must not count for the app's password.
         desk.send(.passcodeVerified(id, .correct))
         #expect(desk.isPending(id))
         desk.send(.passwordTried(id, .correct))
@@ -95,7 +95,7 @@ struct AccessStageTests {
         #expect(desk.grant(id)?.factor == nil)
     }
 
-    @Test("A passcode before the prompt is up counts, and the app's password is asked for then")
+    @Test("A password before the prompt is visible counts, and the app's password follows")
     func earlyPasscode() throws {
         var desk = Desk(.finger)
         desk.beginsPrompts = false
@@ -110,7 +110,7 @@ struct AccessStageTests {
         #expect(desk.grant(id) != nil)
     }
 
-    @Test("R35: A context that succeeded needs no prompt, one that did not prompts once")
+    @Test("R35: A context with a success needs no prompt, a context without one prompts once")
     func context() throws {
         var desk = Desk(.finger)
         desk.evaluate(.biometrics, context: Desk.context)
@@ -131,7 +131,7 @@ struct AccessStageTests {
         #expect(desk.prompts == 2)
     }
 
-    @Test("R35: What an access control proved counts for its own operation, and for no policy")
+    @Test("R35: A proof of an access control counts for its operation only, and for no policy")
     func operations() throws {
         var desk = Desk(.finger)
         _ = try desk.access([.biometryAny], .useKeySign, context: Desk.context)
@@ -146,7 +146,7 @@ struct AccessStageTests {
         #expect(desk.grant(same) != nil)
     }
 
-    @Test("A context that proved a part is asked for the rest, and the part keeps its age")
+    @Test("A context with a partial proof asks only for the rest, and the part keeps its age")
     func part() throws {
         var desk = Desk(.finger)
         desk.evaluate(.biometrics, context: Desk.context)
@@ -161,7 +161,7 @@ struct AccessStageTests {
         #expect(desk.isPending(later))
     }
 
-    @Test("L8: A weaker sensor neither looks for an item nor has proved anything for it")
+    @Test("L8: A sensor that is too weak neither runs for an item nor proves anything for it")
     func strength() throws {
         var desk = Desk(.webcam)
         desk.evaluate(.biometrics, context: Desk.context) { $0.requiresConfirmation = false }
@@ -176,14 +176,14 @@ struct AccessStageTests {
         #expect(desk.grant(lowered) != nil)
     }
 
-    @Test("R36, R68: Without interaction the answer is that it takes one, whatever else is wrong")
+    @Test("R36, R68: Without interaction, a guarded item is always refused as not interactive")
     func interaction() throws {
         var desk = Desk()
         let id = try desk.access([.biometryAny]) { $0.isInteractionNotAllowed = true }
         #expect(desk.refusal(id) == .notInteractive)
     }
 
-    @Test("R34: An unlock that is recent enough reads no item")
+    @Test("R34: A recent unlock of the screen reads no item")
     func reuse() throws {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -191,14 +191,14 @@ struct AccessStageTests {
         #expect(desk.isPending(id))
     }
 
-    @Test("A request for nothing is refused")
+    @Test("A request without stages is refused")
     func nothing() throws {
         var desk = Desk(.finger)
         let id = try desk.access([])
         #expect(desk.refusal(id) == .systemCancel)
     }
 
-    @Test("A client that leaves while its app's password is tried leaves nothing behind")
+    @Test("A client that disconnects during the check of its app's password leaves no state")
     func leaving() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.applicationPassword])
@@ -209,7 +209,7 @@ struct AccessStageTests {
         #expect(desk.send(.passwordTried(id, .correct)).isEmpty)
     }
 
-    @Test("R35: A success by a sensor that the caller leaves out proves nothing for its item")
+    @Test("R35: A success by an excluded sensor proves nothing for the caller's item")
     func leftOut() throws {
         var desk = Desk(.finger, .sensor("other", .fingerprint))
         desk.evaluate(.biometrics, context: Desk.context)
@@ -223,7 +223,7 @@ struct AccessStageTests {
         #expect(desk.grant(any) != nil)
     }
 
-    @Test("A non-match that is written late is told in no other stage, and brings no fallback")
+    @Test("A miss that is written late is reported in no later stage and brings no fallback")
     func lateMismatch() throws {
         var desk = Desk(.finger, .key)
         desk.writes = false
@@ -237,7 +237,7 @@ struct AccessStageTests {
         #expect(!desk.engine.offersFallback(id))
     }
 
-    @Test("R24: Cancel ends every stage, and what was proved by then is kept nowhere")
+    @Test("R24: Cancel ends every stage and discards all proofs")
     func cancel() throws {
         let flags: AccessControl.Flags = [
             .biometryAny, .companion, .devicePasscode, .applicationPassword,
@@ -258,7 +258,7 @@ struct AccessStageTests {
         }
     }
 
-    @Test("A sensor that fails in a later stage ends it, and what was proved is worth nothing")
+    @Test("A sensor fault in a later stage ends the evaluation and discards all proofs")
     func laterFault() throws {
         var desk = Desk(.finger, .key)
         let id = try desk.access([.biometryAny, .companion])
@@ -267,7 +267,7 @@ struct AccessStageTests {
         #expect(desk.refusal(id) == .companionNotAvailable)
     }
 
-    @Test("R64: A password that nobody offered is none, and a success spares nobody the password")
+    @Test("R64: The app's password must be submitted, and a success does not replace it")
     func passwordNotOffered() throws {
         var desk = Desk(.finger)
         desk.evaluate(.biometrics, context: Desk.context)
@@ -282,7 +282,7 @@ struct AccessStageTests {
         #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry])
     }
 
-    @Test("L10: A passcode of the stage before counts if it is wrong, and for nothing else")
+    @Test("L10: A late password of an earlier stage counts only if it is wrong")
     func latePasscode() throws {
         for verdict in [PasscodeVerdict.correct, .wrong] {
             var desk = Desk(.finger)
@@ -298,7 +298,7 @@ struct AccessStageTests {
         }
     }
 
-    @Test("L8: A grant opens for its user alone, and only by a sensor that is strong enough")
+    @Test("L8: A grant authorizes only its own user, and only with a strong enough sensor")
     func authorization() throws {
         var desk = Desk(.webcam)
         let id = desk.evaluate(.biometrics) { $0.requiresConfirmation = false }
@@ -321,7 +321,7 @@ struct AccessStageTests {
         #expect(opens(uid: Desk.uid, .strong, .createItem))
     }
 
-    @Test("R64: The app's password is asked for although the passcode was asked for before it")
+    @Test("R64: The app's password is asked for even after a prompt for the login password")
     func askedTwice() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.userPresence, .applicationPassword]) { $0.offersFallback = true }
@@ -331,7 +331,7 @@ struct AccessStageTests {
         #expect(desk.progress(id).last == .applicationPasswordRequired)
     }
 
-    @Test("R35: All that was proved in several stages is kept")
+    @Test("R35: A context keeps the proofs of every stage")
     func keptStages() throws {
         var desk = Desk(.finger)
         let flags: AccessControl.Flags = [.biometryAny, .devicePasscode]
@@ -342,7 +342,7 @@ struct AccessStageTests {
         #expect(desk.grant(second)?.proofs.map(\.mechanism) == [.biometry, .passcode, .context])
     }
 
-    @Test("R22: The fallback of one stage is none of the next")
+    @Test("R22: A fallback button does not carry over to the next stage")
     func fallbackOfStage() throws {
         var desk = Desk(.finger, .key)
         let id = try desk.access([.biometryAny, .companion]) { $0.offersFallback = true }
@@ -356,7 +356,7 @@ struct AccessStageTests {
 }
 
 extension Desk {
-    /// Asks for what an access control needs.
+    /// Evaluates an access control.
     @discardableResult
     mutating func access(
         _ flags: AccessControl.Flags,

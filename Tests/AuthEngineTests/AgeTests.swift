@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthEngine
 
-@Suite("How long ago")
+@Suite("Age rules")
 struct AgeTests {
     private static let hour = Duration.seconds(3600)
 
@@ -20,7 +20,7 @@ struct AgeTests {
 
     // MARK: - Age
 
-    @Test("R50, L11: After a boot biometry waits for a passcode, which policy 2 takes")
+    @Test("R50, L11: After a boot, biometry waits for a password, which policy 2 accepts")
     func boot() {
         var desk = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
         #expect(desk.available(.biometrics) == .biometryLockout)
@@ -35,7 +35,7 @@ struct AgeTests {
         #expect(desk.available(.biometrics) == nil)
     }
 
-    @Test("R50: After a boot no biometric unlock takes the place of the passcode")
+    @Test("R50: After a boot, a biometric unlock does not replace the password")
     func bootAndUnlock() {
         var desk = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -44,7 +44,7 @@ struct AgeTests {
         #expect(desk.available(.biometrics) == nil)
     }
 
-    @Test("R50: After a logout biometry waits for a passcode, and stops where it runs")
+    @Test("R50: A logout stops running biometry, which then waits for a password")
     func logout() {
         var desk = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
         desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
@@ -55,7 +55,7 @@ struct AgeTests {
         #expect(message(desk).contains("logout"))
     }
 
-    @Test("R50: Where no passcode is required after a boot, none is after a logout")
+    @Test("R50: Without the boot rule, a logout requires no password")
     func logoutWithoutRule() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
@@ -63,7 +63,7 @@ struct AgeTests {
         #expect(desk.available(.biometrics) == nil)
     }
 
-    @Test("R50, L11: After 48 hours without any unlock biometry waits for a passcode")
+    @Test("R50, L11: After 48 hours without any unlock, biometry waits for a password")
     func hours() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
@@ -81,7 +81,7 @@ struct AgeTests {
         #expect(desk.available(.biometrics) == nil)
     }
 
-    @Test("L11: What biometry proves to an app is no unlock")
+    @Test("L11: A biometric success in an app is no unlock")
     func appIsNoUnlock() {
         var desk = Desk(.finger)
         desk.pass(AgeTests.hour * 47)
@@ -91,7 +91,7 @@ struct AgeTests {
         #expect(desk.available(.biometrics) == .biometryLockout)
     }
 
-    @Test("L11: A success by biometry in a context counts no more when a passcode is due")
+    @Test("L11: A biometric success in a context ends when a password is due")
     func successIsNotReused() {
         var desk = Desk(.finger)
         desk.pass(AgeTests.hour * 48 - .seconds(3))
@@ -102,7 +102,7 @@ struct AgeTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
-    @Test("R50, L11: After 156 hours without a passcode, four without biometry are too long")
+    @Test("R50, L11: After 156 hours without a password, four without biometry are too long")
     func hoursWithBiometry() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
@@ -138,7 +138,7 @@ struct AgeTests {
         #expect(desk.available(.biometrics) == nil)
     }
 
-    @Test("L11: An age rule that is turned off leaves the other one as it is")
+    @Test("L11: Turning off one age rule leaves the other in force")
     func oneOff() {
         var idle = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfter = nil })
         idle.send(.unlocked(uid: Desk.uid, byPasscode: true))
@@ -161,7 +161,7 @@ struct AgeTests {
         #expect(message(busy).contains("without unlocking"))
     }
 
-    @Test("L11: Of a user who gave no passcode yet, the time counts from when the service says")
+    @Test("L11: For a user without a stored password time, the time counts from `since`")
     func since() {
         let login = Instant(nanoseconds: 0) + AgeTests.hour * 1000
         let engine = AuthEngine(since: login)
@@ -173,7 +173,7 @@ struct AgeTests {
         #expect(refusal(after: AgeTests.hour * 48)?.code == .biometryLockout)
     }
 
-    @Test("L11: A start of the service after the passcode is no unlock")
+    @Test("L11: A restart of the service after the password is no unlock")
     func restart() {
         var record = UserRecord()
         record.lastPasscode = Instant(nanoseconds: 0)
@@ -188,7 +188,7 @@ struct AgeTests {
         #expect(refusal(after: AgeTests.hour * 48)?.code == .biometryLockout)
     }
 
-    @Test("L11: An enrolment that takes away the last unlock stops biometry at once")
+    @Test("L11: An enrolment change that drops the last unlock stops biometry at once")
     func enrolmentWithoutUnlock() {
         var desk = Desk(.finger)
         desk.pass(AgeTests.hour * 47)
@@ -204,7 +204,7 @@ struct AgeTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
-    @Test("R50: For templates a passcode counts that the context got for a policy, nothing else")
+    @Test("R50: Only a password for a policy authorizes template changes in its context")
     func passcodeOfContext() throws {
         func age(_ desk: Desk, of uid: UInt32 = Desk.uid) -> Duration? {
             desk.engine.passcodeAge(of: Desk.context, uid: uid, at: desk.now)
@@ -230,7 +230,7 @@ struct AgeTests {
         #expect(age(desk) == nil, "the life of a success is over")
     }
 
-    @Test("R50: A logout forgets an unlock that came without a passcode, too")
+    @Test("R50: A logout also drops an unlock without a password")
     func logoutWithoutPasscode() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -240,7 +240,7 @@ struct AgeTests {
         #expect(desk.engine.record(of: Desk.uid).lastBiometricUnlock == nil)
     }
 
-    @Test("L11: A passcode that only renews its time is granted although the disk is full by then")
+    @Test("L11: A password that only renews its time is granted even if the disk is full")
     func fullDisk() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -254,7 +254,7 @@ struct AgeTests {
 
     // MARK: - Reuse
 
-    @Test("R34: A biometric unlock answers without a prompt, for the time that the caller names")
+    @Test("R34: A biometric unlock answers without a prompt for as long as the caller allows")
     func reuse() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -270,7 +270,7 @@ struct AgeTests {
         #expect(desk.prompts == 1)
     }
 
-    @Test("L11b, R34: While the enrolment isn't known no unlock is reused")
+    @Test("L11b, R34: While the enrolment is unknown, no unlock is reused")
     func reuseOfUnknown() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -280,7 +280,7 @@ struct AgeTests {
         #expect(desk.reuse(60).grant?.mechanism == .reuse)
     }
 
-    @Test("R34: Without a duration no unlock is reused, and over 300 s behaves as 300 s")
+    @Test("R34: Without a duration no unlock is reused, and 300 s is the maximum")
     func reuseBounds() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -291,7 +291,7 @@ struct AgeTests {
         #expect(desk.reuse(100_000).isPending)
     }
 
-    @Test("R34: Neither a passcode unlock nor an app's prompt opens the window")
+    @Test("R34: Neither a password unlock nor an app's prompt can be reused")
     func reuseOfOthers() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
@@ -302,7 +302,7 @@ struct AgeTests {
         #expect(desk.reuse(300).isPending)
     }
 
-    @Test("R34: Root's evaluation of a user by biometry is an unlock, and never reuses one")
+    @Test("R34: Root's biometric evaluation counts as an unlock, and never reuses one")
     func unlockEvaluation() {
         var desk = Desk(.finger)
         let unlock = desk.evaluate(.biometrics) { $0.isUnlock = true }
@@ -316,7 +316,7 @@ struct AgeTests {
         #expect(desk.isPending(again))
     }
 
-    @Test("R34: Root's evaluation of a user by passcode opens no window")
+    @Test("R34: Root's evaluation by password cannot be reused")
     func unlockByPasscode() {
         var desk = Desk(.finger)
         let unlock = desk.evaluate(.biometricsOrPasscode) { $0.isUnlock = true }
@@ -325,7 +325,7 @@ struct AgeTests {
         #expect(desk.reuse(300).isPending)
     }
 
-    @Test("R34: An unlock that was canceled, or could not be written, is none")
+    @Test("R34: A canceled or unwritten unlock cannot be reused")
     func unlockThatWasNone() {
         var desk = Desk(.finger)
         desk.fail(1)
@@ -349,7 +349,7 @@ struct AgeTests {
         #expect(desk.reuse(300).isPending)
     }
 
-    @Test("R34: A caller that names sensors or a strength, and a companion, are asked")
+    @Test("R34: Naming sensors, a strength or a companion policy requires a prompt")
     func choosy() {
         var desk = Desk(.finger, .key)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -368,7 +368,7 @@ struct AgeTests {
         #expect(desk.reuse(60, .companion).isPending)
     }
 
-    @Test("R34: Reuse shows nothing, so it is allowed where interaction is not")
+    @Test("R34: Reuse shows no prompt, so it works without interaction")
     func reuseWithoutInteraction() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -379,7 +379,7 @@ struct AgeTests {
         #expect(desk.grant(id)?.mechanism == .reuse)
     }
 
-    @Test("R34: A lockout, a required passcode and an enrolment change close the window for good")
+    @Test("R34: A lockout, a required password or an enrolment change ends reuse for good")
     func closed() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -402,7 +402,7 @@ struct AgeTests {
         #expect(desk.reuse(300).isPending)
     }
 
-    @Test("R34: A passcode in between leaves the window open, another user has none")
+    @Test("R34: A password in between leaves reuse intact, and other users have no reuse")
     func stillOpen() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -414,7 +414,7 @@ struct AgeTests {
         #expect(desk.isPending(other))
     }
 
-    @Test("R34: Nobody who may not be prompted gets by with an unlock of before")
+    @Test("R34: A caller that may not be prompted cannot reuse an unlock")
     func inactive() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -422,7 +422,7 @@ struct AgeTests {
         #expect(desk.reuse(300).refusal == .notInteractive)
     }
 
-    @Test("R34: What reuse granted stays with no context")
+    @Test("R34: A reused unlock leaves no success in the context")
     func contextKeepsNoReuse() {
         var desk = Desk(.finger)
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
@@ -436,7 +436,7 @@ struct AgeTests {
 }
 
 extension Desk {
-    /// Evaluates with a reuse duration of so many seconds, and says what came of it at once.
+    /// Evaluates with a reuse duration in seconds, and returns the immediate result.
     fileprivate mutating func reuse(
         _ seconds: Int64,
         _ policy: Policy = .biometrics

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Attempts and lockout")
 struct AttemptTests {
-    @Test("R1: Three non-matches of a finger end policy 1 with -1")
+    @Test("R1: Three misses of a finger end policy 1 with -1")
     func threeNonMatches() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometrics)
@@ -22,7 +22,7 @@ struct AttemptTests {
         #expect(desk.operations.isEmpty)
     }
 
-    @Test("R1: A finger may fail twice and then match")
+    @Test("R1: A finger may miss twice and then match")
     func matchAfterTwo() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometrics)
@@ -35,7 +35,7 @@ struct AttemptTests {
         #expect(desk.end(id) == .success)
     }
 
-    @Test("R2: A face stops after two failed scans, and the fallback button comes with the second")
+    @Test("R2: A face stops after two misses, and the second brings the fallback button")
     func faceStops() {
         var desk = Desk(.face)
         let id = desk.evaluate(.biometrics)
@@ -47,7 +47,7 @@ struct AttemptTests {
         #expect(desk.isPending(id))
     }
 
-    @Test("R2: The fallback button of a finger comes with the first failure, once")
+    @Test("R2: A finger's first miss brings the fallback button, once")
     func fallbackOfAFinger() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometrics)
@@ -60,7 +60,7 @@ struct AttemptTests {
         #expect(desk.progress(id).count { $0 == .fallbackAvailable } == 1)
     }
 
-    @Test("R2: The attempts of each modality are the administrator's; an iris counts like a face")
+    @Test("R2: The administrator sets the attempts; an iris counts like a face")
     func attemptsOfModalities() {
         var settings = Settings()
         settings.lockoutAttempts = 20
@@ -83,7 +83,7 @@ struct AttemptTests {
         }
     }
 
-    @Test("R2: A face with a single scan brings the fallback button while a finger may go on")
+    @Test("R2: A face with a single attempt brings the fallback button while a finger continues")
     func faceWithOneScan() {
         var settings = Settings()
         settings.faceAttempts = 1
@@ -96,7 +96,7 @@ struct AttemptTests {
         #expect(desk.grant(id)?.sensor == "finger")
     }
 
-    @Test("R3: Five consecutive non-matches lock biometry, over prompts and apps")
+    @Test("R3: Five consecutive misses lock biometry, across prompts and apps")
     func lockout() {
         var desk = Desk(.finger)
         desk.fail(3)
@@ -111,7 +111,7 @@ struct AttemptTests {
         #expect(desk.engine.records[Desk.uid]?.failures == 5)
     }
 
-    @Test("R3: A non-match in root's evaluation of a user counts like any other")
+    @Test("R3: A miss in root's evaluation of a user counts like any other")
     func unlockMisses() {
         var desk = Desk(.finger)
         desk.fail(4)
@@ -123,7 +123,7 @@ struct AttemptTests {
         #expect(desk.available(.biometrics) == .biometryLockout)
     }
 
-    @Test("R3: A success sets the count back")
+    @Test("R3: A success resets the count")
     func successResets() {
         var desk = Desk(.finger)
         desk.fail(2)
@@ -136,7 +136,7 @@ struct AttemptTests {
         #expect(desk.available(.biometrics) == .biometryLockout)
     }
 
-    @Test("R3: The lockout stops biometry of the same user in another session as well")
+    @Test("R3: The lockout also stops the user's biometry in another session")
     func lockoutElsewhere() {
         var desk = Desk(.finger)
         desk.register(AgentID(2), session: "other")
@@ -152,7 +152,7 @@ struct AttemptTests {
         #expect(desk.operations.isEmpty)
     }
 
-    @Test("R3: Another user's non-matches do not count")
+    @Test("R3: Another user's misses do not count")
     func otherUser() {
         var desk = Desk(.finger)
         desk.register(AgentID(2), uid: 2000)
@@ -165,7 +165,7 @@ struct AttemptTests {
         #expect(desk.available(.biometrics) == nil)
     }
 
-    @Test("R4: While locked policy 1 is refused at once, without a prompt")
+    @Test("R4: During a lockout, policy 1 is refused at once without a prompt")
     func lockedPolicyOne() {
         var desk = Desk(.finger)
         desk.fail(5)
@@ -176,7 +176,7 @@ struct AttemptTests {
         #expect(desk.prompts == prompts)
     }
 
-    @Test("R4: While locked policy 2 is available and goes straight to the passcode")
+    @Test("R4: During a lockout, policy 2 asks for the password at once")
     func lockedPolicyTwo() {
         var desk = Desk(.finger)
         desk.fail(5)
@@ -187,7 +187,7 @@ struct AttemptTests {
         #expect(desk.operations.isEmpty)
     }
 
-    @Test("R5: A correct passcode clears the lockout, a wrong one does not")
+    @Test("R5: A correct password clears the lockout, a wrong password does not")
     func passcodeUnlocks() {
         var desk = Desk(.finger)
         desk.fail(5)
@@ -199,7 +199,7 @@ struct AttemptTests {
         #expect(desk.available(.biometrics) == nil)
     }
 
-    @Test("R5: The passcode at the lock screen clears the lockout, a finger there does not")
+    @Test("R5: The password at the lock screen clears the lockout, a finger does not")
     func unlockScreen() {
         var desk = Desk(.finger)
         desk.fail(5)
@@ -213,7 +213,7 @@ struct AttemptTests {
         #expect(desk.available(.biometrics) == nil, "the count began anew")
     }
 
-    @Test("R8: A cancelled scan or a fault is no non-match")
+    @Test("R8: A canceled scan or a fault is no miss")
     func faultsDoNotCount() {
         var desk = Desk(.finger)
         desk.fail(4)
@@ -228,7 +228,7 @@ struct AttemptTests {
         #expect(desk.engine.records[Desk.uid]?.failures == 4)
     }
 
-    @Test("L17: A non-match is written before anybody is told of it")
+    @Test("L17: A miss is written before it is reported")
     func writtenFirst() {
         var desk = Desk(.finger)
         desk.fail(4)
@@ -243,7 +243,7 @@ struct AttemptTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
-    @Test("L17: A lockout that is not written yet is told to nobody else either")
+    @Test("L17: A lockout that is not yet written is reported to no other caller")
     func writtenBeforeOthers() {
         var desk = Desk(.finger)
         desk.fail(4)
@@ -256,7 +256,7 @@ struct AttemptTests {
         #expect(desk.refusal(other) == .biometryLockout)
     }
 
-    @Test("L17: A success whose write fails is none, and the counter stays")
+    @Test("L17: A success whose write fails is refused, and the counter stays")
     func failedWrite() {
         var desk = Desk(.finger)
         desk.fail(4)
@@ -271,7 +271,7 @@ struct AttemptTests {
         #expect(desk.isPending(again), "nothing stayed with the context")
     }
 
-    @Test("L17: A non-match whose write fails ends the evaluation and still counts")
+    @Test("L17: A miss whose write fails ends the evaluation and still counts")
     func failedCount() {
         var desk = Desk(.finger)
         desk.writes = false
@@ -283,14 +283,14 @@ struct AttemptTests {
         #expect(!desk.progress(id).contains(.noMatch(attemptsLeft: 2)))
     }
 
-    /// What the sensor was answered, in order.
+    /// The answers to the sensor, in order.
     private func answers(_ effects: [Effect]) -> [MismatchAnswer] {
         effects.compactMap {
             if case .answerMismatch(_, _, let answer) = $0 { answer } else { nil }
         }
     }
 
-    @Test("L20: The sensor is answered when its failed attempt is written, and how many are left")
+    @Test("L20: The sensor gets its answer after the write, with the attempts left")
     func answered() {
         var desk = Desk(.finger)
         desk.writes = false
@@ -304,7 +304,7 @@ struct AttemptTests {
         #expect(desk.engine.records[Desk.uid]?.failures == 2, "it counts all the same")
     }
 
-    @Test("L20: At the last attempt the answer is 0, and the sensor is canceled before it")
+    @Test("L20: The last attempt is answered with 0, after the sensor was canceled")
     func last() throws {
         var desk = Desk(.finger)
         desk.evaluate(.biometrics)
@@ -321,7 +321,7 @@ struct AttemptTests {
         #expect(desk.operations.isEmpty)
     }
 
-    @Test("L20: A number that is told again counts once; one that skips others is refused")
+    @Test("L20: A repeated attempt number counts once, and a skipped number is refused")
     func numbers() throws {
         var desk = Desk(.finger)
         desk.writes = false
@@ -343,7 +343,7 @@ struct AttemptTests {
         #expect(desk.engine.records[Desk.uid]?.failures == 2)
     }
 
-    @Test("L20: What is told after a cancel, or after another sensor's match, counts for nothing")
+    @Test("L20: A miss after a cancel or another sensor's match does not count")
     func tooLate() throws {
         var desk = Desk(.finger, .webcam)
         let id = desk.evaluate(.biometrics)

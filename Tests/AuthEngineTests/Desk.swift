@@ -1,21 +1,21 @@
 import AuthEngine
 import Contract
 
-/// An engine with a service around it that does what it is told, at once.
+/// An engine with a service around it that performs every effect at once.
 struct Desk {
     var engine: AuthEngine
     var now = Instant(nanoseconds: 1_000_000_000)
-    /// What every look-up finds.
+    /// The facts that every look-up finds.
     var facts: Facts
-    /// Off: the test says `promptBegan` itself.
+    /// If false, the test sends `promptBegan` itself.
     var beginsPrompts = true
-    /// Off: the test says `saved` itself.
+    /// If false, the test sends `saved` itself.
     var writes = true
 
-    /// Everything that the engine asked for.
+    /// All effects so far.
     private(set) var effects: [Effect] = []
     private(set) var outcomes: [EvaluationID: Outcome] = [:]
-    /// The operations that run, in the order in which they started.
+    /// The running operations, in the order of their start.
     private(set) var operations: [(id: OperationID, evaluation: EvaluationID, sensor: String)] = []
     private(set) var unwritten: [SaveID] = []
     private var lastEvaluation: UInt64 = 0
@@ -57,7 +57,7 @@ struct Desk {
         )
     }
 
-    /// One event, and everything that follows from it by itself.
+    /// Sends an event and performs the effects that follow from it.
     @discardableResult
     mutating func send(_ event: Event) -> [Effect] {
         var events = [event]
@@ -107,7 +107,7 @@ struct Desk {
         return id
     }
 
-    /// A scan by the sensor that was started last under that name.
+    /// Scans with the sensor of this name that was started last.
     @discardableResult
     mutating func scan(_ sensor: String = "finger", matching: Bool) -> [Effect] {
         guard let operation = operations.last(where: { $0.sensor == sensor }) else { return [] }
@@ -119,7 +119,7 @@ struct Desk {
         return send(.sensorMismatched(operation.id, attempt: attempts[operation.id] ?? 0))
     }
 
-    /// The operation of that sensor ends, because of a fault that is told or without a word.
+    /// Ends the operation of that sensor, with a reported fault or without.
     @discardableResult
     mutating func fault(
         _ sensor: String = "finger",
@@ -130,7 +130,9 @@ struct Desk {
         return send(fault.map { .sensorFailed(operation.id, $0) } ?? .sensorEnded(operation.id))
     }
 
-    /// Submits a passcode; if the verifier gets it, `verdict` is its answer.
+    /// Submits a password.
+    ///
+    /// If the verifier gets it, `verdict` is the answer.
     @discardableResult
     mutating func passcode(_ id: EvaluationID, _ verdict: PasscodeVerdict) -> [Effect] {
         let effects = send(.passcodeOffered(id))
@@ -138,7 +140,7 @@ struct Desk {
         return effects + send(.passcodeVerified(id, verdict))
     }
 
-    /// So many non-matches of the finger, in as many evaluations as they take.
+    /// Misses with the finger this many times, in as many evaluations as needed.
     mutating func fail(_ times: Int) {
         for _ in 0..<times {
             if operations.isEmpty { evaluate(.biometrics) }
@@ -179,7 +181,7 @@ struct Desk {
         return refusal.code
     }
 
-    /// Evaluates, and says why that was refused at once.
+    /// Evaluates and returns the immediate refusal.
     mutating func refused(_ policy: Policy) -> RefusalCode? {
         let id = evaluate(policy)
         return refusal(id)
@@ -209,18 +211,18 @@ struct Desk {
         return nil
     }
 
-    /// What was to be written last of the user.
+    /// The user's record in the last write.
     var lastWrite: UserRecord? {
         for case .save(_, uid: Desk.uid, let record) in effects.reversed() { return record }
         return nil
     }
 
-    /// The evaluations whose passcode the verifier was asked about, in order.
+    /// The evaluations whose password the verifier received, in order.
     var asked: [EvaluationID] {
         effects.compactMap { if case .verifyPasscode(let id) = $0 { id } else { nil } }
     }
 
-    /// An evaluation with a prompt of its own, in a session of its own.
+    /// Starts an evaluation with its own prompt in its own session.
     mutating func evaluateElsewhere(_ number: UInt64, uid: UInt32 = Desk.uid) -> EvaluationID {
         let session = "session \(number)"
         register(AgentID(100 + number), session: session, uid: uid)
@@ -233,7 +235,7 @@ struct Desk {
         return nil
     }
 
-    /// Prompts that were shown.
+    /// The number of prompts shown.
     var prompts: Int {
         effects.count { if case .begin = $0 { true } else { false } }
     }

@@ -3,19 +3,21 @@ import Testing
 
 @testable import AuthEngine
 
-/// A small world: everything that can happen in it, in every order.
+/// A small world, in which every event can happen in every order.
 private struct SmallWorld {
     var name: String
     var sensors: [SensorFact]
-    /// What may be asked, by evaluation number; two numbers: two at the same time.
+    /// The possible requests by evaluation number.
+    ///
+    /// Two numbers can run at once.
     var requests: [EvaluationID: [Request]]
     var sessions: [EvaluationID: String] = [:]
     var records: [UInt32: UserRecord] = [:]
     var hasContext = false
     var hasPasscode = true
-    /// What guards the item that is asked for; nil: policies are.
+    /// The access control of the requested item; nil for policies.
     var flags: AccessControl.Flags?
-    /// Steps from the beginning, if not all of them.
+    /// The number of steps to explore, if not all.
     var depth = Int.max
 }
 
@@ -61,7 +63,7 @@ struct ExhaustiveTests {
         return request
     }
 
-    /// A use of an item with these flags.
+    /// Creates a use of an item with these flags.
     private static func use(
         _ flags: AccessControl.Flags,
         for operation: AccessOperation = .useItem
@@ -193,7 +195,7 @@ struct ExhaustiveTests {
         ]
     }
 
-    @Test("In every reachable state every event keeps every promise", arguments: 0..<10)
+    @Test("Every event keeps every invariant in every reachable state", arguments: 0..<10)
     func explore(_ index: Int) {
         let world = ExhaustiveTests.worlds[index]
         var start = Node(
@@ -220,7 +222,7 @@ struct ExhaustiveTests {
                         report(node, event, next, origins, world)
                         return
                     }
-                    // Most events change nothing, and that is cheap to see.
+                    // Most events change no state, and comparing is cheap.
                     if node == nodes[next] { continue }
                     node.normalize()
                     if known.insert(node).inserted {
@@ -259,7 +261,7 @@ struct ExhaustiveTests {
         events.append(.stopping)
         for (id, requests) in world.requests {
             if node.engine.evaluations[id] == nil {
-                // The service gives no number away twice.
+                // The service never reuses a number.
                 let isAsked = node.engine.attempts.values.contains { $0.evaluation == id }
                 if !isAsked { events += requests.map(Event.requested) }
                 events.append(.clientGone(ClientID(id.rawValue)))

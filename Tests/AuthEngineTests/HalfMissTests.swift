@@ -3,10 +3,10 @@ import Testing
 
 @testable import AuthEngine
 
-/// R3, L5: what a face misses counts half for the lockout, and no more is lost than that.
-@Suite("Half a non-match")
+/// R3, L5: A face's miss counts half towards the lockout, and no other count is lost.
+@Suite("Half misses")
 struct HalfMissTests {
-    /// So many non-matches of a face, in as many evaluations as they take.
+    /// Misses with the face this many times, in as many evaluations as needed.
     private func miss(_ desk: inout Desk, _ times: Int) {
         for _ in 0..<times {
             if !desk.operations.contains(where: { $0.sensor == "face" }) {
@@ -38,10 +38,10 @@ struct HalfMissTests {
         #expect(desk.lastWrite?.hasHalfFailure == false)
     }
 
-    @Test("R3, L5: Halves and whole ones add up, in any order", arguments: 0..<16)
+    @Test("R3, L5: Half and whole misses add up in any order", arguments: 0..<16)
     func mixed(_ order: Int) {
         var desk = Desk(.face, .finger)
-        // Two faces and four fingers are five; which of the first four is the first face?
+        // Two face misses and four finger misses make five. `order` places the first face miss.
         var isFirst = true
         for step in 0..<4 {
             if order & (1 << step) != 0, isFirst {
@@ -55,7 +55,7 @@ struct HalfMissTests {
         #expect(desk.available(.biometrics) == .biometryLockout)
     }
 
-    @Test("R2, R3: What is left is the face's own, or what is left until the lockout")
+    @Test("R2, R3: A face's attempts left are its own, or those left until the lockout")
     func attemptsLeft() throws {
         var record = UserRecord()
         record.failures = 4
@@ -76,14 +76,14 @@ struct HalfMissTests {
         }
         desk.scan("face", matching: false)
         #expect(desk.refusal(other) == .biometryLockout)
-        // The lockout is nine away.
+        // Nine misses remain until the lockout.
         desk = Desk(.face, .finger)
         let own = desk.evaluate(.biometrics)
         desk.scan("face", matching: false)
         #expect(desk.progress(own).contains(.noMatch(attemptsLeft: 1)))
     }
 
-    @Test("R3: Where one miss locks, a finger's does, and a face's second")
+    @Test("R3: With a limit of one, a finger's first or a face's second miss locks")
     func strictest() {
         var settings = Settings()
         settings.lockoutAttempts = 1
@@ -97,7 +97,7 @@ struct HalfMissTests {
         #expect(desk.available(.biometrics) == .biometryLockout)
     }
 
-    @Test("R3, R5: A match, the passcode and an unlock take the half back as well")
+    @Test("R3, R5: A match, a password and an unlock also clear the half miss")
     func cleared() {
         for proof in 0..<4 {
             var record = UserRecord()
@@ -114,7 +114,7 @@ struct HalfMissTests {
         }
     }
 
-    @Test("L17: A match that could not be written puts the half back, and adds what came since")
+    @Test("L17: A match that could not be written restores the half and adds later misses")
     func restored() {
         var record = UserRecord()
         record.failures = 1
@@ -139,7 +139,7 @@ struct HalfMissTests {
         #expect(!after.hasHalfFailure, "two halves are one")
     }
 
-    @Test("A record that counts more than can be counted locks, and nothing overflows")
+    @Test("A record at the maximum count locks without overflow")
     func overflow() {
         var record = UserRecord()
         record.failures = Int.max

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthEngine
 
-@Suite("What a sensor may learn from")
+@Suite("Template updates")
 struct LearningTests {
     private func desk(_ sensors: SensorFact..., learns: Bool = true) -> Desk {
         var settings = Settings()
@@ -13,7 +13,7 @@ struct LearningTests {
         return desk
     }
 
-    @Test("A match alone teaches nothing; the passcode typed in its place confirms it")
+    @Test("A match alone updates no template; the password typed instead of confirming does")
     func confirmed() throws {
         var desk = desk(.webcam)
         let alone = desk.evaluate(.biometricsOrPasscode)
@@ -32,7 +32,7 @@ struct LearningTests {
         #expect(desk.lessons.count == 1)
     }
 
-    @Test("An access control that asks for face and passcode confirms by the passcode, not before")
+    @Test("An access control with face and password updates the template after the password")
     func accessControl() throws {
         var desk = desk(.face)
         let id = try desk.access([.biometryAny, .devicePasscode])
@@ -45,7 +45,7 @@ struct LearningTests {
         #expect(desk.lessons == ["face"])
     }
 
-    @Test("Unless the settings say so, nothing is learned, and no sensor is told that it may")
+    @Test("Without the setting, no template is updated and no sensor is told to")
     func off() throws {
         var desk = desk(.webcam, learns: false)
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -63,7 +63,7 @@ struct LearningTests {
         #expect(desk.grant(next) != nil && desk.lessons.isEmpty, "off when it was confirmed")
     }
 
-    @Test("Only a face is learned from, and only where the prompt could ask for the passcode")
+    @Test("Only a face is updated, and only where the prompt could ask for the password")
     func onlyFaces() throws {
         var desk = desk(.finger, .face, .key)
         let either = desk.evaluate(.biometricsOrPasscode)
@@ -80,7 +80,7 @@ struct LearningTests {
         #expect(fingers.grant(id) != nil && fingers.lessons.isEmpty)
     }
 
-    @Test("The passcode of another prompt confirms nothing, nor does a wrong one")
+    @Test("Neither another prompt's password nor a wrong password confirms a match")
     func otherPrompt() {
         var desk = desk(.webcam)
         let first = desk.evaluate(.biometricsOrPasscode)
@@ -94,7 +94,7 @@ struct LearningTests {
         #expect(desk.lessons.isEmpty)
     }
 
-    @Test("A face that did not match is not learned, though the passcode was right")
+    @Test("A face that missed is not updated, even after the right password")
     func missed() {
         var desk = desk(.webcam)
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -104,7 +104,7 @@ struct LearningTests {
         #expect(desk.lessons.isEmpty)
     }
 
-    @Test("A match that counts no more, because biometry is refused by now, is not learned")
+    @Test("A match that biometry's refusal revoked updates no template")
     func refused() {
         var desk = desk(.webcam)
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -115,7 +115,7 @@ struct LearningTests {
         #expect(desk.lessons.isEmpty)
     }
 
-    @Test("A context's earlier passcode confirms no match of a later prompt")
+    @Test("An earlier password of the context confirms no match of a later prompt")
     func earlierPasscode() throws {
         var desk = desk(.face)
         let first = try desk.access([.devicePasscode], context: Desk.context)
@@ -129,7 +129,7 @@ struct LearningTests {
 }
 
 extension Desk {
-    /// The sensors that were told to learn, in order.
+    /// The sensors that were told to update a template, in order.
     var lessons: [String] {
         effects.compactMap { if case .learn(_, _, let sensor) = $0 { sensor } else { nil } }
     }

@@ -2,29 +2,29 @@ import Contract
 
 @testable import AuthEngine
 
-/// Keeps its own books of what every user has proved and failed, across crashes and boots.
+/// Keeps separate books of every user's proofs and failures, across crashes and boots.
 ///
-/// It does its sums from the events alone; the engine's records have to be as strict as its own.
+/// The books follow from the events alone. The engine's records must be as strict.
 struct Ledger {
-    /// What is to be on the disk once a write is there.
+    /// The content of the disk after a write.
     struct Write {
         var uid: UInt32
         var book: UserRecord
-        /// What the book was before a proof made it less strict.
+        /// The book before a proof made it less strict.
         var before: UserRecord?
         var isPasscode = false
     }
 
-    /// What somebody was told; a proof takes it back.
+    /// Failures that were reported to a caller; a proof resets them.
     struct Told {
-        /// Halves of non-matches.
+        /// Misses, in halves.
         var halves = 0
         var wrongPasscodes = 0
         var isPasscodeRequired = false
         var delayedUntil: Instant?
     }
 
-    /// A book that the event in hand allows.
+    /// A book that the current event allows.
     struct Proof {
         var uid: UInt32
         var book: UserRecord
@@ -32,12 +32,12 @@ struct Ledger {
     }
 
     var books: [UInt32: UserRecord] = [:]
-    /// The books as of the last write that is on the disk.
+    /// The books as of the last completed write.
     var kept: [UInt32: UserRecord] = [:]
     var told: [UInt32: Told] = [:]
     var since: Instant
     var complaints: [String] = []
-    /// How often each thing was seen, for the report.
+    /// How often each outcome occurred, for the report.
     var seen: [String: Int] = [:]
 
     private var writes: [SaveID: Write] = [:]
@@ -47,7 +47,7 @@ struct Ledger {
     private var running: [OperationID: (id: EvaluationID, sensor: SensorFact)] = [:]
     private var matched: [EvaluationID: SensorFact] = [:]
     private var verifying: [EvaluationID: UInt32] = [:]
-    /// The numbers of the non-matches, in halves, and wrong passcodes that were not told yet.
+    /// The numbers of misses, in halves, and of wrong passwords that were not yet reported.
     private var failures: [EvaluationID: [Int]] = [:]
     private var wrongPasscodes: [EvaluationID: [Int]] = [:]
     private var isSuspended = false
@@ -64,7 +64,7 @@ struct Ledger {
         complaints.append(text)
     }
 
-    /// One step of the engine, which is already taken.
+    /// Checks a step that the engine has taken.
     mutating func see(_ event: Event, _ effects: [Effect], _ engine: AuthEngine) {
         now = engine.now
         settings = engine.settings
@@ -79,7 +79,7 @@ struct Ledger {
         }
         for case .reply(let id, .granted(let grant)) in effects
         where grant.mechanism == .biometry && requests[id]?.isUnlock == true {
-            // An unlock is one when it was granted, and not before.
+            // An unlock counts only after its grant.
             books[grant.uid, default: UserRecord()].lastBiometricUnlock = now
         }
         for effect in effects {
@@ -105,7 +105,7 @@ struct Ledger {
         if isSuspended, !engine.evaluations.isEmpty { complain("evaluations run in sleep") }
     }
 
-    /// The book with the attempt that a write counts in advance.
+    /// Returns the book with the attempt that a write counts in advance.
     private mutating func counted(
         _ uid: UInt32,
         in record: UserRecord,
@@ -130,12 +130,12 @@ struct Ledger {
 
     // MARK: Events
 
-    /// What makes a book stricter, and what becomes of the writes.
+    /// Makes books stricter, and handles the results of writes.
     private mutating func arrive(_ event: Event) {
         switch event {
         case .requested(let request): requests[request.id] = requests[request.id] ?? request
         case .lookedUp(let id, let found):
-            // Only the first answer to a look-up counts.
+            // Only the first reply to a look-up counts.
             if lookingUp.remove(id) != nil { facts[id] = found }
         case .sensorMismatched(let operation, _):
             guard let (id, sensor) = running[operation], sensor.type != .none,
@@ -185,7 +185,7 @@ struct Ledger {
         book.delayedUntil.map { now < $0 } == true
     }
 
-    /// What the event would prove, if the engine goes by it.
+    /// Returns the proof that the event gives if the engine accepts it.
     private func proof(by event: Event) -> Proof? {
         switch event {
         case .passcodeVerified(let id, .correct):
@@ -227,7 +227,7 @@ struct Ledger {
         return Proof(uid: uid, book: book)
     }
 
-    /// Whether biometry has to wait for a passcode, by R3, L11 and RequirePasscode.
+    /// Whether biometry must wait for a password, by R3, L11 and RequirePasscode.
     private func isRefused(_ book: UserRecord) -> Bool {
         if book.passcodeCause != nil || book.failures >= settings.lockoutAttempts { return true }
         if settings.passcodeAfterBoot, book.lastPasscode == nil { return true }
@@ -251,12 +251,12 @@ struct Ledger {
         if write.isPasscode { told[write.uid] = nil } else { told[write.uid]?.halves = 0 }
     }
 
-    /// A proof that could not be written counts for nothing; what came since is added.
+    /// Reverts a proof that could not be written, and adds later failures.
     private mutating func failed(_ save: SaveID) {
         guard let write = writes.removeValue(forKey: save), let before = write.before else {
             return
         }
-        // A later write may have carried the proof to the disk all the same.
+        // A later write may have carried the proof to the disk.
         takeBack(write)
         var book = book(of: write.uid)
         book.halves += before.halves
@@ -330,7 +330,7 @@ struct Ledger {
         let kept = kept[uid] ?? UserRecord()
         switch progress {
         case .noMatch:
-            // A companion's counts for nothing, and is told at once.
+            // A companion's miss does not count, and is reported at once.
             guard case .saved = event, failures[id]?.isEmpty == false else { return }
             let number = failures[id]?.removeFirst() ?? 0
             told[uid, default: Told()].halves = max(told[uid]?.halves ?? 0, number)
@@ -385,13 +385,13 @@ struct Ledger {
     }
 
     private mutating func seeLockout(_ uid: UInt32, _ cause: String) {
-        // One that was ended meanwhile needs no write.
+        // A lockout that ended meanwhile needs no write.
         if isRefused(book(of: uid)), !isRefused(kept[uid] ?? UserRecord()) {
             complain("a lockout is told that a crash would end: \(cause)")
         }
     }
 
-    /// The answer of RequirePasscode.
+    /// Handles the reply of RequirePasscode.
     mutating func answerPasscodeRequired(_ uid: UInt32) {
         told[uid, default: Told()].isPasscodeRequired = true
         if kept[uid]?.passcodeCause == nil { complain("RequirePasscode is answered too early") }
@@ -399,7 +399,7 @@ struct Ledger {
 
     // MARK: Crashes
 
-    /// The daemon was killed after these writes, and starts again with these records.
+    /// Restarts after a crash, with the given writes and records on the disk.
     mutating func restart(
         after writes: [SaveID],
         _ records: [UInt32: UserRecord],
@@ -440,7 +440,7 @@ struct Ledger {
         var book = book
         if let until = book.delayedUntil {
             let whole = now + delay(of: book)
-            // So few wrong passcodes have no delay; one that a failed write put back ends here.
+            // Few wrong passwords cause no delay, so a restored delay ends here.
             book.delayedUntil = whole == now ? nil : isBoot ? whole : min(until, whole)
         }
         if isBoot {
@@ -452,19 +452,20 @@ struct Ledger {
 }
 
 extension UserRecord {
-    /// Whether this is the record after that proof: a right passcode that comes when a match has
-    /// won takes its attempt back, and proves nothing more.
+    /// Whether this is the record after that proof.
+    ///
+    /// A right password after a match only revokes its attempt.
     fileprivate func accepts(_ proof: UserRecord) -> Bool {
         isAsStrict(as: proof) && counts == proof.counts
     }
 
-    /// All non-matches in halves, which is how the books of tests count them.
+    /// All misses in halves, the unit of the test's books.
     var halves: Int {
         get { 2 * failures + (hasHalfFailure ? 1 : 0) }
         set { (failures, hasHalfFailure) = (newValue / 2, newValue % 2 == 1) }
     }
 
-    /// Whether nothing is possible with this one that is not with the other.
+    /// Whether this record allows nothing that the other refuses.
     func isAsStrict(as other: UserRecord) -> Bool {
         func isNoLater(_ time: Instant?, than limit: Instant?) -> Bool {
             guard let time else { return true }

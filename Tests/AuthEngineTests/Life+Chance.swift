@@ -2,7 +2,7 @@ import Contract
 
 @testable import AuthEngine
 
-/// What happens next.
+/// Chooses the next event at random.
 extension Life {
     mutating func live() {
         if hasItems, chance(25) { return disturbItems() }
@@ -31,7 +31,7 @@ extension Life {
         take(.timePassed)
     }
 
-    /// To a moment around which a rule changes its mind.
+    /// Moves to a time around which a rule changes.
     private mutating func passToEdge() {
         guard let uid = one(of: Life.users) else { return }
         let book = ledger.book(of: uid)
@@ -47,7 +47,7 @@ extension Life {
         now = max(now, edge + .nanoseconds(off))
     }
 
-    // MARK: What breaks
+    // MARK: Faults
 
     private mutating func disturb() {
         let session = one(of: Life.sessions) ?? "a"
@@ -78,7 +78,7 @@ extension Life {
         take(.interrupted(session: session, .locked))
     }
 
-    // MARK: What people and programs do
+    // MARK: People and programs
 
     mutating func request() -> Request {
         lastEvaluation += 1
@@ -132,7 +132,7 @@ extension Life {
         )
     }
 
-    /// What one of the running evaluations waits for.
+    /// Returns an event that a running evaluation waits for.
     private mutating func likely() -> Event {
         if let id = one(of: asked), engine.attempts.values.contains(where: { !$0.isAwaited }),
             chance(30)
@@ -182,7 +182,9 @@ extension Life {
         }
     }
 
-    /// Most sensors count; some repeat themselves, leave numbers out, or name another operation.
+    /// Returns a miss.
+    ///
+    /// Some sensors repeat or skip numbers, or name another operation.
     private mutating func mismatch(of operation: OperationID) -> Event {
         let running = engine.evaluations.values.flatMap(\.operations)
         let next = (running.first { $0.id == operation }?.attempts ?? 0) + 1
@@ -201,7 +203,7 @@ extension Life {
         return .agentRegistered(agent(number))
     }
 
-    /// Most agents come back when the daemon does.
+    /// Registers most agents again after a restart.
     mutating func registerAgents() {
         for number in UInt64(0)..<4 where chance(80) { take(.agentRegistered(agent(number))) }
     }
@@ -230,7 +232,7 @@ extension Life {
         }
     }
 
-    /// Anything, about anybody: too late, too early, twice, or about nothing at all.
+    /// Returns an event that may be late, early, repeated, or about an unknown object.
     private mutating func unlikely() -> Event {
         let far = lastEvaluation > 20 ? lastEvaluation - 20 : 0
         let id = EvaluationID(UInt64.random(in: far...lastEvaluation + 1, using: &random))

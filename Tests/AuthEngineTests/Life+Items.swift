@@ -2,9 +2,11 @@ import Contract
 
 @testable import AuthEngine
 
-/// Items with access controls, and the apps that use them.
+/// Guarded items and the apps that use them.
 extension Life {
-    /// Most calls are for an item; the others are policies, whose successes the items may use.
+    /// Turns most requests into uses of items.
+    ///
+    /// Items may use the successes of the other requests.
     mutating func forItem(_ request: Request) -> Request {
         guard hasItems, !request.isUnlock else { return request }
         guard chance(70) else {
@@ -34,7 +36,7 @@ extension Life {
         item.minimumStrength = chance(70) ? .strong : request.minimumStrength
         item.requiresConfirmation = request.requiresConfirmation
         item.reuseDuration = request.reuseDuration
-        // One that was lent isn't asked for (R37).
+        // An app password that was passed in is not asked for (R37).
         if chance(30) { item.asksApplicationPassword = false }
         witness.stages.flags[item.id] = flags
         return item
@@ -55,7 +57,7 @@ extension Life {
         return flags
     }
 
-    /// What happens between an Evaluate and the use of an item, and in the middle of one.
+    /// Sends an event between Evaluate and the use of an item, or during that use.
     mutating func disturbItems() {
         let uid = one(of: Life.users) ?? 1000
         switch Int.random(in: 0..<20, using: &random) {
@@ -74,7 +76,7 @@ extension Life {
         one(of: engine.ids { _ in true }) ?? EvaluationID(lastEvaluation)
     }
 
-    /// Somebody who knows how gets on with what is asked for.
+    /// Proves the current stage of an evaluation.
     private mutating func succeed() {
         let id = anyEvaluation()
         guard let evaluation = engine.evaluations[id] else { return }
@@ -95,7 +97,7 @@ extension Life {
         chance(60) ? .correct : chance(80) ? .wrong : .failed
     }
 
-    /// At the end everybody gets at every item.
+    /// Expects that every user can finally read every item.
     mutating func recoverItems(of uid: UInt32) {
         let passcode: AccessControl.Flags = [.userPresence, .applicationPassword]
         let all: [AccessControl.Flags] = [

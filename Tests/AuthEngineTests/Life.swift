@@ -3,10 +3,12 @@ import TestSupport
 
 @testable import AuthEngine
 
-/// Apps, people, sensors, agents, a verifier, sessions, a disk and a machine, all of them
-/// unreliable, around one engine; the same seed is the same life.
+/// An engine among unreliable apps, people, sensors, agents, a verifier, sessions, a disk and a
+/// machine.
+///
+/// Equal seeds give equal lives.
 struct Life {
-    /// What went to the store and is not acknowledged.
+    /// A write without a reply from the store.
     struct Write {
         var save: SaveID
         var uid: UInt32
@@ -14,7 +16,7 @@ struct Life {
     }
 
     var random: SeededGenerator
-    /// The engine that lives, and everything that has happened to it.
+    /// The engine and its history.
     private(set) var recording = Recording()
     var engine: AuthEngine { recording.engine }
     var witness = Witness()
@@ -23,7 +25,9 @@ struct Life {
     var now: Instant
     var settings = Settings()
     let isSystemBus: Bool
-    /// Whether apps use items with access controls; lives without draw what they always drew.
+    /// Whether apps use guarded items.
+    ///
+    /// A life without items draws no additional random numbers.
     let hasItems: Bool
 
     var disk: [UInt32: UserRecord] = [:]
@@ -36,7 +40,7 @@ struct Life {
     var isPasscodeRemoved = false
     var lockedSessions: Set<String> = []
 
-    /// How often a write fails, and a passcode is right, of a hundred.
+    /// The percentages of failing writes and right passwords.
     let faults: Int
     let rightPasscodes: Int
 
@@ -61,7 +65,7 @@ struct Life {
         registerAgents()
     }
 
-    /// What must not have happened.
+    /// Violations found so far.
     var complaints: [String] { witness.complaints + ledger.complaints + misses.complaints }
 
     /// The last steps, for the report.
@@ -75,7 +79,7 @@ struct Life {
 
     // MARK: Steps
 
-    /// What is due happens before the event, in a step of its own.
+    /// Takes an event, after a separate step for deadlines that have passed.
     mutating func take(_ event: Event) {
         if engine.now < now, !event.isOfTime { step(.timePassed) }
         step(event)
@@ -89,7 +93,7 @@ struct Life {
         }
         let event = misses.see(event, effects)
         ledger.see(event, effects, engine)
-        // The witness knows of no crash: how old an unlock is, is in the ledger.
+        // The witness knows no crashes, so the ledger provides the age of unlocks.
         witness.unlocks = ledger.books.compactMapValues(\.lastBiometricUnlock)
         witness.see(event, effects, engine)
     }
@@ -100,7 +104,7 @@ struct Life {
         last.append((now, event, effects))
     }
 
-    /// The store answers for its oldest write.
+    /// Completes the oldest write.
     mutating func settle(isWritten: Bool) {
         guard !unwritten.isEmpty else { return }
         let write = unwritten.removeFirst()
@@ -111,7 +115,7 @@ struct Life {
         }
     }
 
-    /// RequirePasscode is answered when what was to be written by then is written.
+    /// Calls RequirePasscode, which is answered after all pending writes.
     mutating func requirePasscode(_ uid: UInt32) {
         let causes = [PasscodeCause(.program), PasscodeCause(.remote), .remote("lost")]
         take(.passcodeRequired(uid: uid, cause: one(of: causes) ?? PasscodeCause(.remote)))
@@ -124,7 +128,9 @@ struct Life {
 
     // MARK: Crashes
 
-    /// The daemon is killed; of what it wanted written a random part is on the disk.
+    /// Kills the daemon.
+    ///
+    /// A random part of the pending writes reaches the disk.
     mutating func kill(isBoot: Bool = false) {
         let count = Int.random(in: 0...unwritten.count, using: &random)
         let written = unwritten.prefix(count)
@@ -151,7 +157,7 @@ struct Life {
         registerAgents()
     }
 
-    /// What the store does when it is opened.
+    /// Restarts the clocks as the store does when it opens.
     private mutating func restartClocks(isBoot: Bool) {
         for (uid, record) in disk {
             var record = record
@@ -180,24 +186,24 @@ struct Life {
             .sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// Of a check that a crash ends nobody knows whether the passcode was right.
+    /// Ends all checks without a verdict.
     mutating func crashVerifier() {
         isVerifierGone = true
         for id in asked { take(.passcodeVerified(id, .lost)) }
     }
 
-    /// The evaluations, ended or not, whose passcode the verifier has.
+    /// The evaluations, ended or not, whose password the verifier has.
     var asked: [EvaluationID] {
         engine.attempts.values.filter(\.isAsked).map(\.evaluation)
             .sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// A passcode, or the app's own password where the prompt asks for that.
+    /// Submits a password, or the app's password where the prompt asks for that.
     func typed(_ id: EvaluationID) -> Event {
         engine.takesPassword(id) ? .passwordOffered(id) : .passcodeOffered(id)
     }
 
-    /// A passcode, and its verdict once the verifier was asked.
+    /// Submits a password, and delivers the verdict once the verifier has it.
     mutating func give(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
         take(.passcodeOffered(id))
         while !unwritten.isEmpty { settle(isWritten: true) }
@@ -217,7 +223,7 @@ struct Life {
         take(.resumed)
     }
 
-    /// The settings are read again.
+    /// Draws new settings.
     mutating func reload() {
         settings = Settings()
         settings.passcodeAfterBoot = chance(80) ? isSystemBus : !isSystemBus
@@ -254,14 +260,14 @@ struct Life {
 // MARK: - The end
 
 extension Life {
-    /// With everything in order again, everybody can get in again: nothing is stuck.
+    /// Ends all faults, and expects that every user can authenticate again.
     mutating func recover() {
         take(.resumed)
         crashedSensors = []
         isVerifierGone = false
         isPasscodeRemoved = false
         lockedSessions = []
-        // By themselves the evaluations end when their time is over.
+        // The evaluations end at their deadlines.
         for _ in 0..<1000 {
             while !unwritten.isEmpty { settle(isWritten: true) }
             for id in asked { take(.passcodeVerified(id, .failed)) }

@@ -1,22 +1,21 @@
 @testable import AuthEngine
 
-/// What sensors tell of failed attempts, and what they are answered: each attempt counts once, and
-/// is answered when its write has ended.
+/// Checks the answers to sensors: each miss counts once, and is answered after its write.
 struct MissBook {
     private struct Miss: Hashable {
         var operation: OperationID
         var attempt: UInt32
     }
 
-    /// What was counted of each operation that runs.
+    /// The counted misses of each running operation.
     private var counted: [OperationID: UInt32] = [:]
-    /// What waits for its write.
+    /// Misses that wait for their write.
     private var writes: [SaveID: Miss] = [:]
     private(set) var complaints: [String] = []
 
-    /// One step of the engine, which is already taken.
+    /// Checks a step that the engine has taken.
     ///
-    /// - Returns: The event for books that know nothing of numbers; they hear of no repetition.
+    /// - Returns: The event without attempt numbers, for books that ignore repetitions.
     mutating func see(_ event: Event, _ effects: [Effect]) -> Event {
         var answers: [Miss: MismatchAnswer] = [:]
         for case .answerMismatch(let operation, let attempt, let answer) in effects {
@@ -41,12 +40,12 @@ struct MissBook {
         return seen
     }
 
-    /// Everything that was told is answered when nothing is being written.
+    /// Expects that every miss was answered once no write is in progress.
     mutating func close() {
         for miss in writes.values { complain("never answered", miss) }
     }
 
-    /// Whether it counts.
+    /// Whether the miss counts.
     private mutating func arrive(
         _ miss: Miss,
         _ effects: [Effect],
@@ -64,7 +63,7 @@ struct MissBook {
                 if !answers.isEmpty { complain("answered before it is written", miss) }
                 return true
             }
-            // A companion's: nothing has to be written.
+            // A companion's miss needs no write.
             if answers[miss] == nil { complain("not answered", miss) }
             return true
         }

@@ -1,6 +1,6 @@
 @testable import AuthEngine
 
-/// The engine and its witness, in a form in which equal futures are equal values.
+/// The engine and its witness in a normal form: equal futures are equal values.
 struct Node: Hashable {
     var engine: AuthEngine
     var witness = Witness()
@@ -13,7 +13,7 @@ struct Node: Hashable {
         witness.stages.seen = [:]
     }
 
-    /// Time counts from now, numbers from one, and counters as far as they matter.
+    /// Counts time from the present and numbers from one, and caps counters.
     mutating func normalize() {
         let now = engine.now
         let settings = engine.settings
@@ -25,7 +25,7 @@ struct Node: Hashable {
             record.failures = min(record.failures, settings.lockoutAttempts)
             record.wrongPasscodes = min(record.wrongPasscodes, 7)
             record.delayedUntil = record.delayedUntil.map(relative)
-            // What was longer ago than any reuse is alike.
+            // All times beyond the longest reuse are equivalent.
             func aged(_ instant: Instant?) -> Instant? {
                 instant.map {
                     Instant(nanoseconds: 0) + (.zero - min(now - $0, settings.longestReuse))
@@ -59,7 +59,7 @@ struct Node: Hashable {
         for (id, context) in engine.contexts {
             var context = context
             context.successes = context.successes.map { success in
-                // All that are too old are alike, but they stay: the engine must not take them.
+                // Expired successes are equivalent, but stay: the engine must not use them.
                 let age = min(now - success.moment, settings.contextLifetime)
                 let moment = Instant(nanoseconds: 0) + (.zero - age)
                 return .init(
@@ -88,13 +88,14 @@ struct Node: Hashable {
             let number = SaveID(rawValue: UInt64(index + 1))
             saves[number] = engine.saves[id]
             if case .mismatch(var miss) = saves[number]?.consequence {
-                // Those that have ended are alike.
+                // Operations that have ended are equivalent.
                 miss.operation = operations[miss.operation] ?? OperationID(rawValue: 0)
                 saves[number]?.consequence = .mismatch(miss)
             }
             saves[number]?.stricter = engine.saves[id]?.stricter.map(normal)
             writes[number] = witness.writes[id]
-            // Numbers are used again here, so one that has ended must not be mistaken for its heir.
+            // Numbers are reused here, so an ended evaluation must not be mistaken for a new
+            // evaluation.
             if let ended = saves[number]?.evaluation, engine.evaluations[ended] == nil {
                 saves[number]?.evaluation = nil
                 saves[number]?.consequence = nil
@@ -114,7 +115,7 @@ struct Node: Hashable {
 }
 
 extension Stage {
-    /// Gives the running operations other numbers.
+    /// Renumbers the running operations.
     fileprivate mutating func renumber(_ number: (OperationID) -> OperationID) {
         let operations = self.operations.map { operation in
             Operation(
@@ -135,7 +136,7 @@ extension Stage {
         }
     }
 
-    /// Gives the write that proves it another number.
+    /// Renumbers the write of an accepted proof.
     fileprivate mutating func renumber(acceptance number: SaveID) {
         switch self {
         case .proving(var proving):
@@ -200,7 +201,7 @@ extension StageWitness {
             )
         }
         for context in kept.keys {
-            // In which order, and how often, does not matter.
+            // Order and repetitions do not matter.
             let proofs = Set(
                 (kept[context] ?? []).filter { now < $0.end }
                     .map { Kept(proof: $0.proof, operation: $0.operation, end: relative($0.end)) }

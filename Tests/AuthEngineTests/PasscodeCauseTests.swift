@@ -2,7 +2,7 @@ import AuthEngine
 import Contract
 import Testing
 
-@Suite("Causes of a required passcode")
+@Suite("Causes of a required password")
 struct PasscodeCauseTests {
     @Test(
         "A text that an earlier version stored as a cause reads as a program's",
@@ -12,7 +12,7 @@ struct PasscodeCauseTests {
         #expect(PasscodeCause(stored: stored) == PasscodeCause(.program))
     }
 
-    @Test("An administrator's cause replaces a program's and an earlier one; nothing else does")
+    @Test("Only an administrator's cause replaces an earlier cause")
     func replaced() {
         let (program, lost) = (PasscodeCause(.program), PasscodeCause.remote("lost"))
         let (remote, damaged) = (PasscodeCause(.remote), PasscodeCause(.damaged))
@@ -30,7 +30,7 @@ struct PasscodeCauseTests {
         }
     }
 
-    @Test("L34: A program's cause replaces none that a failed write brings back")
+    @Test("L34: A program's cause does not replace a cause that a failed write restored")
     func failedWrite() throws {
         var desk = Desk(.finger)
         desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote("lost")))
@@ -44,7 +44,7 @@ struct PasscodeCauseTests {
         #expect(desk.engine.records[Desk.uid]?.passcodeCause == .remote("lost"))
     }
 
-    @Test("L34: A prompt that begins during a write is told its cause after the write")
+    @Test("L34: A prompt that begins during a write receives its cause after the write")
     func causeAfterWrite() throws {
         var desk = Desk(.finger)
         desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.program)))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthEngine
 
-@Suite("One passcode of a user at a time, counted before anybody is asked")
+@Suite("One password check a user at a time")
 struct PasscodeTurnTests {
     private static func record(wrong count: Int) -> UserRecord {
         var record = UserRecord()
@@ -11,7 +11,7 @@ struct PasscodeTurnTests {
         return record
     }
 
-    @Test("L20: One passcode of a user is verified at a time, over all sessions and callers")
+    @Test("L20: One password of a user is checked at a time, over all sessions and callers")
     func oneAtATime() {
         var desk = Desk()
         let ids = (1...3).map { desk.evaluateElsewhere($0) }
@@ -20,7 +20,7 @@ struct PasscodeTurnTests {
         #expect(desk.asked == [ids[0], other], "another user has a turn of their own")
         desk.send(.passcodeVerified(ids[0], .wrong))
         #expect(desk.asked == [ids[0], other, ids[1]])
-        // Of those that wait nothing is known yet.
+        // The verdict of a waiting password must not count yet.
         desk.send(.passcodeVerified(ids[2], .correct))
         #expect(desk.isPending(ids[2]))
         desk.send(.passcodeVerified(ids[1], .correct))
@@ -28,7 +28,7 @@ struct PasscodeTurnTests {
         #expect(desk.asked.last == ids[2])
     }
 
-    @Test("L20: An unlock's passcode goes before others that wait")
+    @Test("L20: An unlock's password precedes others in the queue")
     func unlockFirst() {
         var desk = Desk()
         let ids = (1...2).map { desk.evaluateElsewhere($0) }
@@ -40,7 +40,7 @@ struct PasscodeTurnTests {
         #expect(desk.asked == [ids[0], unlock])
     }
 
-    @Test("L20: A passcode that waits for its turn isn't verified when its evaluation has ended")
+    @Test("L20: A waiting password is not checked after its evaluation has ended")
     func leavesTheQueue() {
         var desk = Desk()
         let ids = (1...3).map { desk.evaluateElsewhere($0) }
@@ -53,7 +53,7 @@ struct PasscodeTurnTests {
         #expect(desk.engine.attempts.isEmpty && desk.engine.turns.isEmpty)
     }
 
-    @Test("L20: An attempt is on the disk as a wrong one before the verifier is asked")
+    @Test("L20: An attempt is written as a wrong password before the verifier gets it")
     func countedFirst() {
         var desk = Desk(records: [Desk.uid: Self.record(wrong: 5)])
         desk.writes = false
@@ -64,7 +64,7 @@ struct PasscodeTurnTests {
         #expect(desk.lastWrite?.delayedUntil == desk.now + .seconds(60))
         desk.write()
         #expect(desk.asked == [id])
-        // Whatever else is written meanwhile keeps it.
+        // Other writes meanwhile must keep the attempt.
         desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
         #expect(desk.lastWrite?.wrongPasscodes == 1)
         desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
@@ -73,7 +73,7 @@ struct PasscodeTurnTests {
         #expect(desk.lastWrite?.wrongPasscodes == 1)
     }
 
-    @Test("L20: Only a right passcode, or a failure that says nothing of it, takes an attempt back")
+    @Test("L20: Only a right password, or a check without a verdict, revokes an attempt")
     func takenBack() {
         for hasLeft in [false, true] {
             for verdict in [PasscodeVerdict.correct, .wrong, .failed, .lost] {
@@ -85,7 +85,7 @@ struct PasscodeTurnTests {
                 desk.send(.passcodeVerified(id, verdict))
                 let expected =
                     switch verdict {
-                    // One that nobody hears clears nothing.
+                    // A right password without a waiting prompt clears no counter.
                     case .correct: hasLeft ? 2 : 0
                     case .failed: 2
                     case .wrong, .lost: 3
@@ -96,7 +96,7 @@ struct PasscodeTurnTests {
         }
     }
 
-    @Test("L20: An attempt that can't be written is none, and the verifier isn't asked")
+    @Test("L20: An attempt that can't be written never reaches the verifier")
     func notWritten() {
         var desk = Desk()
         let ids = (1...2).map { desk.evaluateElsewhere($0) }
@@ -110,7 +110,7 @@ struct PasscodeTurnTests {
         #expect(desk.asked == [ids[1]], "the next one has its turn")
     }
 
-    @Test("L20: A passcode isn't verified while something else of its user could not be written")
+    @Test("L20: While another write of the user has failed, no password is checked")
     func otherNotWritten() throws {
         var desk = Desk()
         desk.writes = false
@@ -125,7 +125,7 @@ struct PasscodeTurnTests {
         #expect(desk.refusal(id) == .systemCancel)
     }
 
-    @Test("L20: One whose evaluation ends while its attempt is written is not verified")
+    @Test("L20: An evaluation that ends during its attempt's write is not checked")
     func endsWhileWritten() {
         var desk = Desk()
         desk.writes = false
@@ -138,7 +138,7 @@ struct PasscodeTurnTests {
         #expect(desk.engine.attempts.isEmpty)
     }
 
-    @Test("L10, L20: Guesses whose callers leave at once count, and none is taken in the delay")
+    @Test("L10, L20: Guesses of callers that disconnect count, and the delay refuses more")
     func guessesOfThoseWhoLeave() {
         var desk = Desk()
         var guesses: [EvaluationID] = []
@@ -147,7 +147,7 @@ struct PasscodeTurnTests {
             desk.send(.passcodeOffered(id))
             guesses.append(id)
             desk.send(.oneShotsInvalidated(Desk.client))
-            // The right one is refused like all others after the delay began.
+            // After the delay began, even the right password is refused.
             if desk.asked.last == id { desk.send(.passcodeVerified(id, .wrong)) }
         }
         #expect(desk.asked == Array(guesses.prefix(6)))
@@ -155,7 +155,7 @@ struct PasscodeTurnTests {
         #expect(desk.refused(.biometricsOrPasscode) == .authenticationFailed)
     }
 
-    @Test("L10, L20: Of twelve sessions that guess at once, six are asked, and the right one isn't")
+    @Test("L10, L20: Of twelve sessions guessing at once, only six reach the verifier")
     func twelveSessions() {
         var desk = Desk()
         let ids = (1...12).map { desk.evaluateElsewhere($0) }
@@ -172,14 +172,14 @@ struct PasscodeTurnTests {
         #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 6)
     }
 
-    @Test("L10: A sensor goes on in a prompt whose passcode waited when the delay began")
+    @Test("L10: A sensor continues in a prompt whose password waited when the delay began")
     func waitsWithSensor() {
         var desk = Desk(.finger, records: [Desk.uid: Self.record(wrong: 5)])
         let ids = (1...2).map { desk.evaluateElsewhere($0) }
         for id in ids { desk.send(.passcodeOffered(id)) }
         desk.send(.passcodeVerified(ids[0], .wrong))
         #expect(desk.asked == [ids[0]] && desk.isPending(ids[1]))
-        // Its prompt does not say for ever that it checks.
+        // The prompt must not show a check forever.
         #expect(desk.progress(ids[1]).last == .passcodeNotTaken)
         desk.pass(.seconds(60))
         #expect(desk.progress(ids[1]).last == .passcodeRequired(cause: PasscodeCause(.delayOver)))
@@ -187,7 +187,7 @@ struct PasscodeTurnTests {
         #expect(desk.grant(ids[1])?.mechanism == .biometry)
     }
 
-    @Test("L10: A prompt that is up, or comes up, in another prompt's delay is told so once")
+    @Test("L10: Every prompt learns once about a delay that another prompt caused")
     func toldOfDelay() {
         var desk = Desk(.finger, records: [Desk.uid: Self.record(wrong: 5)])
         let ids = (1...2).map { desk.evaluateElsewhere($0) }
@@ -204,14 +204,14 @@ struct PasscodeTurnTests {
         #expect(desk.asked == ids)
     }
 
-    @Test("L10: A delay that comes back while an attempt is written keeps it from the verifier")
+    @Test("L10: A delay restored during an attempt's write keeps it from the verifier")
     func delayedBefore() {
         var record = Self.record(wrong: 6)
         record.delayedUntil = Instant(nanoseconds: 0) + .seconds(100)
         var desk = Desk(.finger, records: [Desk.uid: record])
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.writes = false
-        // An unlock ends the delay, and that can't be written.
+        // An unlock ends the delay, but its write fails.
         desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
         desk.send(.passcodeOffered(id))
         let saves = desk.unwritten
@@ -224,7 +224,7 @@ struct PasscodeTurnTests {
         #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 6)
     }
 
-    @Test("L10: A right passcode is refused when a delay runs as its verdict comes")
+    @Test("L10: A right password is refused if a delay runs when its verdict arrives")
     func delayedMeanwhile() {
         for hasLeft in [false, true] {
             var desk = Desk(.finger)
@@ -241,12 +241,14 @@ struct PasscodeTurnTests {
         }
     }
 
-    /// A prompt with two stages that a passcode may prove, which no access control has today.
+    /// Starts a prompt with two stages that a password can prove.
+    ///
+    /// No access control has such stages yet.
     private static func twoStages(_ desk: inout Desk, _ first: Set<Factor>) -> EvaluationID {
         desk.evaluate(.biometricsOrPasscode) { $0.stages = [first, [.passcode]] }
     }
 
-    @Test("A late verdict about an earlier stage does not keep the next stage from its passcode")
+    @Test("A late verdict on an earlier stage does not block the next stage's password")
     func lateVerdict() {
         for verdict in [PasscodeVerdict.correct, .wrong, .failed, .lost] {
             var desk = Desk(.finger)
@@ -259,7 +261,7 @@ struct PasscodeTurnTests {
             desk.passcode(id, .correct)
             #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry, .passcode])
         }
-        // A wrong one is being written as the stage ends.
+        // A wrong password is being written as the stage ends.
         var desk = Desk(.key)
         let id = Self.twoStages(&desk, [.companion, .passcode])
         desk.send(.passcodeOffered(id))
@@ -273,7 +275,7 @@ struct PasscodeTurnTests {
         #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.companion, .passcode])
     }
 
-    @Test("L10: Two wrong passcodes of one prompt count, though nobody hears of either")
+    @Test("L10: Two wrong passwords of one prompt count even if no prompt waits for either")
     func twoLateVerdicts() {
         var desk = Desk(.finger)
         let id = Self.twoStages(&desk, [.biometry, .passcode])
@@ -287,7 +289,7 @@ struct PasscodeTurnTests {
         #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 2)
     }
 
-    @Test("L22: What comes before the app's own password is asked for is no such password")
+    @Test("L22: The app's password is refused before the prompt asks for it")
     func beforePasswordIsAsked() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.biometryAny, .applicationPassword])
@@ -297,7 +299,7 @@ struct PasscodeTurnTests {
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
         let saves = desk.unwritten
         for save in saves.prefix(2) { desk.send(.saved(save)) }
-        // It is proved, and another write of the user keeps the question back.
+        // The stage is proved, but another write of the user delays the next stage.
         #expect(!desk.engine.takesPassword(id) && desk.send(.passwordOffered(id)).isEmpty)
         desk.send(.saved(saves[2]))
         #expect(desk.progress(id).last == .applicationPasswordRequired)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Policies and availability")
 struct PolicyTests {
-    @Test("R10: Not available, then not enrolled, then lockout, then no passcode")
+    @Test("R10: Not available, then not enrolled, then lockout, then no password")
     func precedence() {
         var desk = Desk(.finger)
         desk.fail(5)
@@ -27,7 +27,7 @@ struct PolicyTests {
         #expect(desk.available(.biometrics) == nil)
     }
 
-    @Test("R10: A sensor that is away with this user's templates is -13 in the place of -6")
+    @Test("R10: A disconnected sensor with this user's templates gives -13 instead of -6")
     func disconnected() {
         var desk = Desk(.finger.with(.away))
         #expect(desk.available(.biometrics) == .biometryDisconnected)
@@ -42,7 +42,7 @@ struct PolicyTests {
         #expect(desk.refusal(named) == .biometryNotAvailable)
     }
 
-    @Test("R10: -6 says what is in the way of the sensor that is the easiest to get to work")
+    @Test("R10: -6 names the obstacle that is the easiest to fix")
     func obstacles() {
         func said(_ obstacles: Unavailability?...) -> String? {
             var desk = Desk()
@@ -65,7 +65,7 @@ struct PolicyTests {
         #expect(said(.incompatible, .crashed)?.contains("ended") == true)
     }
 
-    @Test("R10: Evaluate is refused as CanEvaluate answers, without a prompt")
+    @Test("R10: Evaluate is refused like CanEvaluate, without a prompt")
     func sameAnswer() {
         let finger = SensorFact.finger
         let sensors = [
@@ -99,7 +99,7 @@ struct PolicyTests {
         )
     }
 
-    @Test("R11: Policy 2 takes biometry first, and the passcode at once without it")
+    @Test("R11: Policy 2 starts with biometry, or with the password if there is none")
     func policyTwo() {
         var desk = Desk(.finger)
         let finger = desk.evaluate(.biometricsOrPasscode)
@@ -113,7 +113,7 @@ struct PolicyTests {
         #expect(desk.available(.biometricsOrPasscode) == .passcodeNotSet)
     }
 
-    @Test("R11: Whatever is wrong with biometry, policy 2 is refused with -5 and -10 alone")
+    @Test("R11: Problems with biometry never refuse policy 2; only -5 and -10 do")
     func policyTwoRefusals() {
         let finger = SensorFact.finger
         let sensors = [
@@ -136,7 +136,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("R11: The fallback button of policy 2 switches to the passcode and ends nothing")
+    @Test("R11: The fallback button of policy 2 switches to the password")
     func policyTwoFallback() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -151,7 +151,7 @@ struct PolicyTests {
         #expect(desk.grant(id)?.mechanism == .passcode)
     }
 
-    @Test("R11: After three non-matches policy 2 asks for the passcode in the same evaluation")
+    @Test("R11: After three misses, policy 2 asks for the password in the same evaluation")
     func policyTwoAfterFailures() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -162,7 +162,7 @@ struct PolicyTests {
         #expect(desk.prompts == 1)
     }
 
-    @Test("R11: The non-match that locks leaves policy 2 with the passcode")
+    @Test("R11: The miss that locks leaves policy 2 with the password")
     func policyTwoLockout() {
         var desk = Desk(.finger)
         desk.fail(4)
@@ -173,7 +173,7 @@ struct PolicyTests {
         #expect(desk.isPending(id))
     }
 
-    @Test("R11: A sensor that fails leaves policy 2 with the passcode")
+    @Test("R11: A sensor fault leaves policy 2 with the password")
     func policyTwoFault() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -200,7 +200,7 @@ struct PolicyTests {
         #expect(desk.refusal(faulty) == .companionNotAvailable)
     }
 
-    @Test("R12: Policy 4 runs both and degrades to the one that is there")
+    @Test("R12: Policy 4 runs both, and degrades to the sensor that is present")
     func biometryOrCompanion() {
         var desk = Desk(.finger, .key)
         let both = desk.evaluate(.biometricsOrCompanion)
@@ -222,7 +222,7 @@ struct PolicyTests {
         #expect(desk.refused(.biometricsOrCompanion) == .biometryLockout)
     }
 
-    @Test("R12: The lockout in the middle of policy 4 leaves it with its companion")
+    @Test("R12: A lockout during policy 4 leaves it with its companion")
     func lockoutUnderPolicyFour() {
         var desk = Desk(.finger, .key)
         desk.fail(4)
@@ -234,7 +234,7 @@ struct PolicyTests {
         #expect(desk.engine.records[Desk.uid]?.failures == 5, "a companion unlocks nothing")
     }
 
-    @Test("A companion's miss uses up its own attempts, whatever biometry has left")
+    @Test("A companion's miss uses up its own attempts, not those of biometry")
     func companionMiss() {
         var desk = Desk(.finger, .key)
         desk.fail(4)
@@ -246,7 +246,7 @@ struct PolicyTests {
         #expect(desk.engine.records[Desk.uid]?.failures == 4)
     }
 
-    @Test("R13: Availability errors win over notInteractive")
+    @Test("R13: Availability errors precede notInteractive")
     func availabilityFirst() {
         var desk = Desk(.finger.with(templates: 0))
         let first = desk.evaluate(.biometrics) { $0.isInteractionNotAllowed = true }
@@ -259,7 +259,7 @@ struct PolicyTests {
         #expect(desk.prompts == 0)
     }
 
-    @Test("L8: A minimum strength leaves weaker sensors out; without one every strength will do")
+    @Test("L8: A minimum strength excludes weaker sensors; by default any strength will do")
     func strength() {
         var desk = Desk(.webcam)
         let strong = desk.evaluate(.biometrics) { $0.minimumStrength = .weak }
@@ -285,7 +285,7 @@ struct PolicyTests {
         #expect(desk.refusal(none) == .biometryNotAvailable)
     }
 
-    @Test("R50, L11: A required passcode refuses biometry, says its cause, ends with a passcode")
+    @Test("R50, L11: A required password refuses biometry with its cause until it is given")
     func passcodeFirst() {
         var desk = Desk(.finger)
         let running = desk.evaluate(.biometrics)
@@ -301,7 +301,7 @@ struct PolicyTests {
         #expect(desk.available(.biometrics) == nil)
     }
 
-    @Test("L11: A passcode required in the middle leaves policy 2 with the passcode")
+    @Test("L11: A password required during policy 2 leaves it with the password")
     func passcodeFirstInTheMiddle() {
         var desk = Desk(.face)
         let id = desk.evaluate(.biometricsOrPasscode) { $0.requiresConfirmation = true }

@@ -2,9 +2,9 @@ import AuthEngine
 import Contract
 import Testing
 
-@Suite("The rules of our own")
+@Suite("Project rules")
 struct ProjectRuleTests {
-    @Test("L5: All usable sensors run at once; the first match wins and the others are cancelled")
+    @Test("L5: All usable sensors run at once; the first match wins and cancels the others")
     func firstMatchWins() {
         let broken = SensorFact.sensor("broken", .face, .strong, .unavailable)
         var desk = Desk(.finger, .face, broken, .sensor("other", .fingerprint, templates: 0))
@@ -34,7 +34,7 @@ struct ProjectRuleTests {
         #expect(desk.refusal(next) == .biometryLockout)
     }
 
-    @Test("L25: A sensor that is in use is told, and its evaluation goes on to its deadline")
+    @Test("L25: A busy sensor is reported, and its evaluation continues until its deadline")
     func inUse() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometrics)
@@ -55,7 +55,7 @@ struct ProjectRuleTests {
         #expect(desk.refusal(last) == .systemCancel && desk.operations.isEmpty)
     }
 
-    @Test("A sensor that gives up says why to the prompt, and the refusal says it again")
+    @Test("A sensor fault is reported to the prompt and repeated in the refusal")
     func fault() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometrics)
@@ -70,7 +70,7 @@ struct ProjectRuleTests {
         #expect(replies.first?.message.hasSuffix("polkit says no.") == true)
     }
 
-    @Test("L5: -1 comes when no modality has attempts left; after a face last it waits as L6b says")
+    @Test("L5: -1 comes when no modality has attempts left; a face last waits as in L6b")
     func lastModality() {
         var settings = Settings()
         settings.lockoutAttempts = 20
@@ -101,7 +101,7 @@ struct ProjectRuleTests {
         #expect(desk.operations.isEmpty)
     }
 
-    @Test("L6: Under policy 2 a passcode is taken from the first moment, under the others never")
+    @Test("L6: Policy 2 takes a password from the start, other policies never do")
     func passcodeFromTheStart() {
         for policy in Policy.allCases {
             var desk = Desk(.finger, .key)
@@ -124,7 +124,7 @@ struct ProjectRuleTests {
         }
     }
 
-    @Test("L6: While one passcode is verified no second one is, and the finger may win")
+    @Test("L6: During a password check no second password is taken, and a finger may win")
     func onePasscodeAtATime() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -134,7 +134,7 @@ struct ProjectRuleTests {
         #expect(desk.grant(id)?.mechanism == .biometry)
     }
 
-    @Test("L6b: A face under policy 1 waits for fallback, cancel or deadline after its scans")
+    @Test("L6b: A face under policy 1 waits for fallback, cancel or deadline after its misses")
     func faceWaits() {
         var desk = Desk(.face)
         func failed() -> EvaluationID {
@@ -156,7 +156,7 @@ struct ProjectRuleTests {
         #expect(desk.refusal(deadline) == .systemCancel)
     }
 
-    @Test("L6b: Without a fallback title a face ends with -1 at once; policy 2 asks the passcode")
+    @Test("L6b: Without a fallback title a face ends with -1; policy 2 asks for the password")
     func faceWithoutFallback() {
         var desk = Desk(.face)
         let id = desk.evaluate(.biometrics) { $0.offersFallback = false }
@@ -167,7 +167,7 @@ struct ProjectRuleTests {
         #expect(desk.progress(owner).last == .passcodeRequired(cause: PasscodeCause(.attempts)))
     }
 
-    @Test("L7: A passive match that is not strong counts only when it is confirmed")
+    @Test("L7: A passive match that is not strong counts only after its confirmation")
     func confirmation() {
         var desk = Desk(.webcam, .finger)
         let id = desk.evaluate(.biometrics)
@@ -182,7 +182,7 @@ struct ProjectRuleTests {
         #expect(desk.grant(id)?.strength == .convenience)
     }
 
-    @Test("L7: Who must confirm: the settings, the caller's wish and the sensor decide")
+    @Test("L7: Settings, caller and sensor decide whether a match needs a confirmation")
     func confirmationTable() {
         typealias Row = (SensorFact, Settings.Confirmation, Bool?, Bool)
         let rows: [Row] = [
@@ -207,7 +207,7 @@ struct ProjectRuleTests {
         }
     }
 
-    @Test("L9: One prompt at a time in a session; others wait in order and are looked up again")
+    @Test("L9: A session shows one prompt at a time; others wait and are looked up again")
     func queue() {
         var desk = Desk(.finger)
         let first = desk.evaluate(.biometrics)
@@ -223,7 +223,7 @@ struct ProjectRuleTests {
         #expect(desk.refusal(third) == .biometryNotAvailable)
     }
 
-    @Test("L9: At most two of a connection wait, eight a session, eight a connection are pending")
+    @Test("L9: A connection has at most two waiting and eight pending, a session eight waiting")
     func limits() {
         var desk = Desk(.finger)
         let own = (0..<4).map { _ in desk.evaluate(.biometrics) }
@@ -253,7 +253,7 @@ struct ProjectRuleTests {
         }
     }
 
-    @Test("L9: A waiting one whose caller leaves is dropped")
+    @Test("L9: A waiting evaluation ends when its caller disconnects")
     func dropped() {
         var desk = Desk(.finger)
         let first = desk.evaluate(.biometrics)
@@ -265,7 +265,7 @@ struct ProjectRuleTests {
         #expect(desk.prompts == 1)
     }
 
-    @Test("L9: An unlock goes first and ends the prompt that is up with -4")
+    @Test("L9: An unlock takes over the prompt and ends its evaluation with -4")
     func unlock() {
         var desk = Desk(.finger)
         let first = desk.evaluate(.biometrics)
@@ -283,7 +283,7 @@ struct ProjectRuleTests {
         #expect(desk.isPending(second) && desk.presentation(second) == nil)
     }
 
-    @Test("L9: Sessions have prompts of their own")
+    @Test("L9: Each session has its own prompt")
     func sessions() {
         var desk = Desk(.finger)
         desk.register(AgentID(2), session: "other")
@@ -293,7 +293,7 @@ struct ProjectRuleTests {
         #expect(desk.prompts == 2)
     }
 
-    @Test("L10: Five wrong passcodes in one prompt end it with -1")
+    @Test("L10: Five wrong passwords in one prompt end it with -1")
     func fivePasscodes() {
         var desk = Desk()
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -307,7 +307,7 @@ struct ProjectRuleTests {
         #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 5)
     }
 
-    @Test("L10: The time left of a delay is rounded up")
+    @Test("L10: The remaining delay is rounded up")
     func timeLeft() {
         let words: [(Duration, String)] = [
             (.milliseconds(1), "1 seconds"), (.milliseconds(118_001), "119 seconds"),
@@ -317,7 +317,7 @@ struct ProjectRuleTests {
         for (left, time) in words { #expect(left.inWords == time) }
     }
 
-    @Test("R6, L10: From the 6th wrong passcode on: 1, 5, 15, 60 minutes with no attempt taken")
+    @Test("R6, L10: From the 6th wrong password, delays of 1, 5, 15 and 60 minutes apply")
     func delays() {
         var desk = Desk()
         let first = desk.evaluate(.biometricsOrPasscode)
@@ -342,7 +342,7 @@ struct ProjectRuleTests {
         #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 0)
     }
 
-    @Test("L10: A delay leaves the sensors running and the verifier alone; its end is told")
+    @Test("L10: Sensors run during a delay, the verifier does not, and its end is reported")
     func delayWithSensors() {
         var record = UserRecord()
         record.wrongPasscodes = 5
@@ -364,7 +364,7 @@ struct ProjectRuleTests {
         #expect(desk.grant(finger)?.mechanism == .biometry)
     }
 
-    @Test("L10: A failed verification is no attempt; three in a row end with -4")
+    @Test("L10: A failed check is no attempt; three in a row end with -4")
     func failedVerification() {
         var desk = Desk()
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -379,7 +379,7 @@ struct ProjectRuleTests {
         #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
     }
 
-    @Test("L10: A wrong passcode counts even if the prompt was canceled while it was verified")
+    @Test("L10: A wrong password counts even if the prompt was canceled during its check")
     func lateVerdict() {
         var desk = Desk()
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -390,7 +390,7 @@ struct ProjectRuleTests {
         #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
     }
 
-    @Test("L10: A wrong passcode counts even if a finger won while it was verified")
+    @Test("L10: A wrong password counts even if a finger matched during its check")
     func lateVerdictAfterMatch() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -403,7 +403,7 @@ struct ProjectRuleTests {
         #expect(desk.grant(id)?.mechanism == .biometry, "the answer stays")
     }
 
-    @Test("L10: A wrong passcode is written before anybody is told of it")
+    @Test("L10: A wrong password is written before it is reported")
     func passcodeWrittenFirst() {
         var desk = Desk()
         desk.writes = false
@@ -417,7 +417,7 @@ struct ProjectRuleTests {
         #expect(desk.progress(id).last == .passcodeRejected(attemptsLeft: 4))
     }
 
-    @Test("L16: Moments at the ends of time do not trap")
+    @Test("L16: Extreme times do not trap")
     func extremeTimes() {
         let late = Instant(nanoseconds: .max)
         let early = Instant(nanoseconds: .min)

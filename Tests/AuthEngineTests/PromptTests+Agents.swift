@@ -4,7 +4,7 @@ import Testing
 @testable import AuthEngine
 
 extension PromptTests {
-    @Test("One normal and one fallback agent a session, one a process, four a connection")
+    @Test("Agent limits: one normal and one fallback a session, one a process, four a connection")
     func agentLimits() {
         var desk = Desk()
         desk.register(AgentID(3), kind: .process(100))
@@ -34,7 +34,7 @@ extension PromptTests {
         #expect(may(.fallback, 51))
     }
 
-    @Test("Only the agent that was asked shows the prompt")
+    @Test("Only the evaluation that holds the prompt names its agent")
     func promptsAgent() {
         var desk = Desk(.finger)
         let first = desk.evaluate(.biometrics)

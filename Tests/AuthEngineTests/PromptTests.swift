@@ -19,7 +19,7 @@ struct PromptTests {
         #expect(!desk.engine.offersFallback(owner))
     }
 
-    @Test("R23: Cancel is there under every policy, from the first moment, with any titles")
+    @Test("R23: Cancel works under every policy, at any time, with any titles")
     func cancelAlways() {
         for policy in Policy.allCases {
             for begins in [true, false] {
@@ -91,7 +91,7 @@ struct PromptTests {
     }
 
     @Test(
-        "L39: A fact that is not confirmed ends the evaluation with -4, and the message names it",
+        "L39: An unconfirmed fact ends the evaluation with -4 and a message that names it",
         arguments: [
             (RevalidationFailure.loginManagerSilent, "The login manager did not say"),
             (.templateRemoved, "The fingerprint or face that matched was removed"),
@@ -107,7 +107,7 @@ struct PromptTests {
         #expect(desk.send(.confirmed(id)).isEmpty)
     }
 
-    @Test("L39: A match of a removed template ends its sensor, and the last one says the cause")
+    @Test("L39: A removed template's match ends its sensor, and the last one names the cause")
     func templateRemoved() throws {
         var desk = Desk(.finger, .webcam)
         let id = desk.evaluate(.biometrics)
@@ -120,7 +120,7 @@ struct PromptTests {
         #expect(desk.message(id).hasPrefix("The fingerprint or face that matched was removed"))
     }
 
-    @Test("R25: A match after its deadline does not count, even if nobody noticed the deadline")
+    @Test("R25: A match after the deadline does not count, even before a timer fires")
     func lateMatch() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometrics) { $0.timeout = .seconds(1) }
@@ -129,7 +129,7 @@ struct PromptTests {
         #expect(desk.refusal(id) == .systemCancel)
     }
 
-    @Test("R30: The reply comes exactly once, whatever comes after it")
+    @Test("R30: The reply comes exactly once, regardless of later events")
     func replyOnce() {
         for isGranted in [true, false] {
             var desk = Desk(.finger, .webcam)
@@ -141,7 +141,7 @@ struct PromptTests {
         }
     }
 
-    /// Whatever comes now of an evaluation that was answered.
+    /// Sends every event of an evaluation that has ended, and expects no effect.
     private func expectNothing(
         of id: EvaluationID,
         _ operations: [OperationID],
@@ -164,7 +164,7 @@ struct PromptTests {
         #expect(after.isEmpty)
     }
 
-    @Test("R30: A caller that leaves ends all it had running, and only that")
+    @Test("R30: A caller that disconnects ends its own evaluations and no others")
     func callerGone() {
         var desk = Desk(.finger)
         let first = desk.evaluate(.biometrics)
@@ -177,7 +177,7 @@ struct PromptTests {
         #expect(desk.grant(other) != nil)
     }
 
-    @Test("R30: Of a caller that left no context is kept, and of an invalid one no success")
+    @Test("R30: Contexts end with their caller, and successes with an invalid context")
     func forgottenContexts() {
         var desk = Desk(.finger)
         let own = desk.evaluate(.biometrics, context: Desk.context)
@@ -193,7 +193,7 @@ struct PromptTests {
         #expect(desk.engine.contexts[foreign]?.successes.isEmpty == true)
     }
 
-    @Test("R31: Invalidate without a context ends the caller's own one-shots, and nobody else's")
+    @Test("R31: Invalidate without a context ends only the caller's own evaluations")
     func oneShots() {
         var desk = Desk()
         let ids = (1...2).map { desk.evaluateElsewhere($0) }
@@ -208,7 +208,7 @@ struct PromptTests {
         #expect(desk.isPending(ids[1]) && desk.isPending(inContext))
     }
 
-    @Test("A moment before the last one is that one: no delay begins anew or lasts longer")
+    @Test("A time before the last event does not restart or extend a delay")
     func earlierMoments() {
         var desk = Desk(.finger)
         let moment = desk.now + .seconds(100)
@@ -219,7 +219,7 @@ struct PromptTests {
         #expect(desk.engine.now == moment + .seconds(1))
     }
 
-    @Test("R31: Invalidate ends what runs with -9, everything later is -10, twice is nothing")
+    @Test("R31: Invalidate ends evaluations with -9; later calls get -10, and repeating is safe")
     func invalidate() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometrics, context: Desk.context)
@@ -239,7 +239,7 @@ struct PromptTests {
         #expect(!desk.engine.isInvalid(Desk.context))
     }
 
-    @Test("R31: A success does not survive Invalidate, not even one that is being written")
+    @Test("R31: No success survives Invalidate, not even one that is being written")
     func invalidateWhileWriting() {
         var desk = Desk(.finger)
         desk.fail(1)
@@ -267,7 +267,7 @@ struct PromptTests {
         #expect(kept() == nil)
     }
 
-    @Test("R33: A context that succeeded succeeds again without a prompt, another one does not")
+    @Test("R33: A context with a success needs no second prompt, another context does")
     func reuse() {
         var desk = Desk(.finger)
         desk.evaluate(.biometrics, context: Desk.context)
@@ -281,7 +281,7 @@ struct PromptTests {
         #expect(desk.isPending(other))
     }
 
-    @Test("R33: Biometry counts for 1, 2, 4, a companion for 3, 4, a passcode for 2 only")
+    @Test("R33: Biometry counts for 1, 2, 4, a companion for 3, 4, a password for 2 only")
     func reuseTable() {
         let counts: [(Mechanism, Set<Policy>)] = [
             (.biometry, [.biometrics, .biometricsOrPasscode, .biometricsOrCompanion]),
@@ -312,7 +312,7 @@ struct PromptTests {
         }
     }
 
-    @Test("L11b, R33: While the enrolment isn't known no success by biometry counts, others do")
+    @Test("L11b, R33: While the enrolment is unknown, only biometric successes do not count")
     func unknownEnrolment() throws {
         let proofs: [(Mechanism, Policy, counts: Bool)] = [
             (.biometry, .biometrics, false), (.companion, .companion, true),
@@ -362,7 +362,7 @@ struct PromptTests {
         }
     }
 
-    @Test("A changed enrolment leaves the age of a passcode: one is enough for several changes")
+    @Test("An enrolment change keeps the password's age, so one password covers several changes")
     func passcodeAge() {
         var desk = Desk(.finger)
         succeed(&desk, .passcode)
@@ -371,7 +371,7 @@ struct PromptTests {
         #expect(age == .zero)
     }
 
-    @Test("Only a passcode for a policy has an age, for its user, and as long as its success")
+    @Test("Only a password for a policy has an age, for its user, while its success lasts")
     func passcodeAgeOfOthers() throws {
         var desk = Desk(.finger)
         func age(_ uid: UInt32 = Desk.uid) -> Duration? {
@@ -396,7 +396,7 @@ struct PromptTests {
         #expect(age() == nil)
     }
 
-    @Test("R33: A caller shortens the life of its successes; it can't make it longer")
+    @Test("R33: A caller can shorten the life of its successes, but not extend it")
     func lifetime() {
         for (asked, seconds) in [(60, 60), (86_400, 600)] {
             var desk = Desk(.finger)
@@ -411,7 +411,7 @@ struct PromptTests {
         }
     }
 
-    @Test("R33: A success that a lockout ended does not come back with the passcode")
+    @Test("R33: A success that a lockout ended stays ended after the password")
     func reuseStaysEnded() {
         var desk = Desk(.finger)
         succeed(&desk, .biometry)
@@ -422,7 +422,7 @@ struct PromptTests {
         #expect(desk.isPending(id))
     }
 
-    @Test("R33: A success counts for requests of at most its strength, and for its own user")
+    @Test("R33: A success counts only up to its strength, and only for its own user")
     func reuseStrength() {
         var desk = Desk(.webcam, .finger)
         let weak = desk.evaluate(.biometrics, context: Desk.context) {
@@ -453,7 +453,7 @@ struct PromptTests {
         #expect(other == nil)
     }
 
-    @Test("R36: With interaction forbidden an evaluation that needs the user is -1004")
+    @Test("R36: With interaction forbidden, an evaluation that needs the user is -1004")
     func interactionNotAllowed() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometrics) { $0.isInteractionNotAllowed = true }
@@ -467,7 +467,7 @@ struct PromptTests {
         #expect(desk.prompts == 1)
     }
 
-    @Test("An agent serves its own user and session; one of the process goes first, then normal")
+    @Test("An agent serves its own user and session; a process's agent precedes normal")
     func agents() {
         var desk = Desk()
         desk.register(AgentID(2), kind: .fallback)

@@ -1,8 +1,8 @@
 @testable import AuthEngine
 
-/// What happened to an engine, as a list from which the same can happen again.
+/// The history of an engine, which can be replayed.
 ///
-/// Printed, it is Swift: the lines of a test that lives a failed life again.
+/// Printed, it is the Swift code of a test that replays a failed life.
 struct Recording {
     enum Entry {
         case start(Settings, [UInt32: UserRecord], since: Instant)
@@ -11,10 +11,10 @@ struct Recording {
 
     private(set) var entries: [Entry] = []
     private(set) var engine = AuthEngine()
-    /// The answer to each event.
+    /// The effects of each event.
     private(set) var effects: [[Effect]] = []
 
-    /// The daemon starts, with what is on the disk.
+    /// Starts the daemon with the records on the disk.
     mutating func start(
         _ settings: Settings,
         _ records: [UInt32: UserRecord],
@@ -32,7 +32,7 @@ struct Recording {
         return caused
     }
 
-    /// The same once more.
+    /// Replays the entries in a new recording.
     func replayed() -> Recording {
         var life = Recording()
         for entry in entries {
@@ -45,7 +45,7 @@ struct Recording {
         return life
     }
 
-    /// Swift statements, one a line, that do the same to a `life`.
+    /// Swift statements that replay the entries on a `life`.
     var swift: String {
         entries.map { entry in
             switch entry {
@@ -58,14 +58,14 @@ struct Recording {
     }
 }
 
-/// A value with some of its parts changed.
+/// Returns a copy of a value with some parts changed.
 func with<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
     var changed = value
     change(&changed)
     return changed
 }
 
-/// The Swift expression of a value out of an event.
+/// Returns the Swift expression of a value in an event.
 private func source(_ value: Any) -> String {
     switch value {
     case let id as OperationID: return ".init(rawValue: \(id.rawValue))"
@@ -106,7 +106,7 @@ private func source(_ value: Any) -> String {
     }
 }
 
-/// A value as what is different from a plain one.
+/// Returns a value as its difference from a default value.
 private func source<Value>(_ value: Value, from plain: Value, _ call: String) -> String {
     let changes = zip(Mirror(reflecting: value).children, Mirror(reflecting: plain).children)
         .map { ($0.label ?? "", source($0.value), source($1.value)) }
@@ -135,7 +135,7 @@ private func sourceOfParts(of value: Any) -> String {
         let arguments =
             tuple.displayStyle == .tuple ? labeled(tuple.children) : source(payload.value)
         return ".\(payload.label ?? "")(\(arguments))"
-    // An identifier has one number, without a label.
+    // An identifier has a single number without a label.
     case .struct where mirror.children.first?.label == "rawValue":
         return ".init(\(parts.joined()))"
     case .struct: return ".init(\(labeled(mirror.children)))"

@@ -7,7 +7,7 @@ import Testing
 @Suite("Recorded lives")
 struct RecordingTests {
     @Test(
-        "A random life that is lived again from its events has the same effects",
+        "Replaying the events of a random life gives equal effects",
         arguments: 1...20
     )
     func replay(_ seed: UInt64) {
@@ -19,7 +19,7 @@ struct RecordingTests {
         #expect(again.swift == life.recording.swift)
     }
 
-    @Test("What the report of a failed life prints is a test that lives it again")
+    @Test("The report of a failed life is a test that replays it")
     func printed() throws {
         var life = Recording()
         relive(&life)
@@ -31,7 +31,7 @@ struct RecordingTests {
         #expect(bare(text).contains(bare(life.swift)))
     }
 
-    /// As a report prints it, laid out by `make format`.
+    /// The output of a report, formatted by `make format`.
     private func relive(_ life: inout Recording) {
         life.start(
             with(Settings()) { $0.faceAttempts = 3 },
@@ -111,7 +111,7 @@ struct RecordingTests {
         return String(cString: buffer)
     }
 
-    /// Without what a formatter may change.
+    /// Removes the characters that a formatter may change.
     private func bare(_ text: String) -> String {
         text.filter { !$0.isWhitespace && !",;_".contains($0) }
     }

@@ -2,11 +2,10 @@ import AuthEngine
 import Contract
 import Testing
 
-/// L2 and L4: what the engine makes of sessions and sleep.
 @Suite("Sessions and sleep")
 struct SessionRuleTests {
     @Test(
-        "L4: a locked or left session ends what prompts and waits in it, and nothing elsewhere",
+        "L4: A locked or left session ends its prompts and queue, and no others",
         arguments: [Interruption.locked, .left]
     )
     func interrupted(_ interruption: Interruption) {
@@ -25,7 +24,7 @@ struct SessionRuleTests {
         #expect(desk.grant(elsewhere) != nil)
     }
 
-    @Test("L4: one that waits for a write ends as well")
+    @Test("L4: An evaluation that waits for a write ends as well")
     func interruptedWhileHeld() {
         var desk = Desk(.finger)
         let scanned = desk.evaluate(.biometrics)
@@ -37,7 +36,7 @@ struct SessionRuleTests {
         #expect(desk.refusal(held) == .systemCancel)
     }
 
-    @Test("L4: one that waits for a write is where it was found last, not where it waited before")
+    @Test("L4: An evaluation that waits for a write belongs to the session found last")
     func interruptedElsewhere() {
         var desk = Desk(.finger)
         let first = desk.evaluate(.biometrics)
@@ -53,7 +52,7 @@ struct SessionRuleTests {
         #expect(desk.refusal(ids[0]) == .systemCancel)
     }
 
-    @Test("L9: an unlock goes on when the session is locked, and ends when it is left")
+    @Test("L9: An unlock survives a lock of its session, but not leaving it")
     func unlock() {
         var desk = Desk(.finger)
         let id = desk.evaluate(.biometricsOrPasscode) { $0.isUnlock = true }
@@ -63,7 +62,7 @@ struct SessionRuleTests {
         #expect(desk.refusal(id) == .systemCancel)
     }
 
-    @Test("L4: sleep ends everything and refuses what comes, until the machine is awake")
+    @Test("L4: Suspend ends everything and refuses requests until the machine resumes")
     func suspend() {
         var desk = Desk(.finger)
         var ids = [
@@ -84,7 +83,7 @@ struct SessionRuleTests {
         #expect(desk.grant(next) != nil)
     }
 
-    @Test("R33, L4: what a context keeps ends with sleep")
+    @Test("R33, L4: A context's successes end with suspend")
     func suspendedSuccess() {
         var desk = Desk(.finger)
         desk.evaluate(.biometrics, context: Desk.context)
@@ -99,7 +98,7 @@ struct SessionRuleTests {
         #expect(desk.grant(next) != nil)
     }
 
-    @Test("R33, L4: what a context keeps ends with the lock of the session it was proved in")
+    @Test("R33, L4: A context's success ends with the lock of its session")
     func lockedSuccess() {
         for (session, isKept) in [(Desk.session, false), ("other", true)] {
             var desk = Desk(.finger)
@@ -111,7 +110,7 @@ struct SessionRuleTests {
         }
     }
 
-    @Test("R33, L4: what a context keeps ends with the session it was proved in, or with all")
+    @Test("R33, L4: A context's success ends with its session, or with all sessions")
     func endedSuccess() {
         let cases: [(session: String?, isKept: Bool)] = [
             (Desk.session, false), ("other", true), (nil, false),
@@ -126,7 +125,7 @@ struct SessionRuleTests {
         }
     }
 
-    @Test("R33, L4: what a context keeps counts for nothing while a lock may have been missed")
+    @Test("R33, L4: A context's success does not count while a lock may have been missed")
     func unknownPlace() {
         var desk = Desk(.finger)
         desk.evaluate(.biometrics, context: Desk.context)
@@ -143,7 +142,7 @@ struct SessionRuleTests {
         #expect(desk.grant(again)?.mechanism == .context)
     }
 
-    @Test("L2: an agent of a process serves it in its own session only")
+    @Test("L2: A process's agent serves it in its own session only")
     func processAgent() {
         var desk = Desk(.finger)
         desk.register(AgentID(3), session: "far", kind: .process(100))
@@ -154,7 +153,7 @@ struct SessionRuleTests {
         #expect(chosen(in: "far") == AgentID(3))
     }
 
-    @Test("L2, L9: root's agent of a process shows what root asks of a user there, nothing else")
+    @Test("L2, L9: Root's agent of a process shows root's evaluations there and no others")
     func rootsAgent() {
         var desk = Desk(.finger)
         desk.register(AgentID(3), kind: .process(100), uid: 0)
@@ -172,16 +171,16 @@ struct SessionRuleTests {
         #expect(shown("other") == nil)
         let own = desk.engine.agent(for: Desk.uid, session: Desk.session, processes: [100])
         #expect(own?.id == Desk.agent)
-        // One that is in no session serves its process wherever root asks.
+        // An agent outside sessions serves its process in any session.
         desk.register(AgentID(4), session: "", kind: .process(200), uid: 0)
         #expect(shown("other", 200) == AgentID(4))
         #expect(shown("other", 201) == nil)
-        // The session's own agents of root serve root alone.
+        // Root's session agents serve root alone.
         desk.register(AgentID(5), session: "other", uid: 0)
         #expect(shown("other") == nil)
     }
 
-    @Test("L2: who is in a remote session is told so, before anything else is wrong")
+    @Test("L2: A caller in a remote session gets that reason before any other")
     func remote() {
         var desk = Desk(.finger, .key)
         desk.facts.isRemote = true
@@ -196,7 +195,7 @@ struct SessionRuleTests {
         #expect(desk.operations.isEmpty)
     }
 
-    @Test("L2: a process in no session has sensors only where its prompt is at the machine")
+    @Test("L2: A process in no session has sensors only if its prompt is at the machine")
     func inNoSession() {
         var desk = Desk(.finger, .key)
         desk.facts.isInNoSession = true
@@ -226,7 +225,7 @@ struct SessionRuleTests {
         #expect(desk.grant(touched)?.mechanism == .companion)
     }
 
-    @Test("L28: Who can't be asked is told why, and by the same word as Evaluate goes by")
+    @Test("L28: The reason why a caller can't be prompted equals that of Evaluate")
     func absences() {
         for absence in Absence.allCases where ![.noAgent, .noAgentThere].contains(absence) {
             var desk = Desk(.finger)

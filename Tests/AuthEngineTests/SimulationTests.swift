@@ -4,19 +4,18 @@ import Testing
 
 @testable import AuthEngine
 
-/// `LA_SEED` begins with one life again, `LA_RUNS` is how many there are.
+/// Random lives of the engine.
 ///
-/// Without them the lives are the same ones each time, so that what breaks one is the last change;
-/// `make nightly` sets `LA_RUNS`, and lives others.
+/// `LA_SEED` replays one life, `LA_RUNS` sets the number of lives.
 ///
-/// A seed goes on meaning the same life only as long as nobody changes what `Life` draws or what
-/// the engine does: a fault that is found here gets a test with the events that lead to it, which
-/// the report has as Swift.
+/// By default the seeds are fixed, so that a failure points to the last change. `make nightly` sets
+/// `LA_RUNS` and uses other seeds. A seed reproduces a life only while `Life` and the engine are
+/// unchanged. Turn a failure into a test with the events of the report, which are Swift code.
 @Suite("Random lives")
 struct SimulationTests {
     private static let steps = 300
 
-    /// Lives until the end or until something is wrong.
+    /// Lives until the end or the first complaint.
     private func live(_ seed: UInt64, hasItems: Bool) -> Life {
         var life = Life(seed: seed, hasItems: hasItems)
         for _ in 0..<Self.steps {
@@ -36,7 +35,7 @@ struct SimulationTests {
         getenv(variable).flatMap { UInt64(String(cString: $0)) }
     }
 
-    @Test("In every random life, with crashes, sleep, boots and days, every promise is kept")
+    @Test("Every random life with crashes, suspends, boots and long delays keeps every invariant")
     func live() {
         let all =
             RefusalCode.allCases.filter { $0 != .invalidDimensions }.map { "\($0)" } + ["delayed"]
@@ -44,7 +43,7 @@ struct SimulationTests {
         run(hasItems: false, sees: all)
     }
 
-    @Test("R35, R37: In every random life with guarded items, what is granted was proved for it")
+    @Test("R35, R37: In random lives with guarded items, every grant was proved for its item")
     func items() {
         let ways =
             (1...3).map { "\($0) stages, proved in a prompt" }
@@ -75,7 +74,7 @@ struct SimulationTests {
             print("gone wrong: \(failed)")
             return
         }
-        // Few lives need not see everything.
+        // A few lives need not cover every outcome.
         guard runs >= 100 else { return }
         for answer in all { #expect(seen[answer] != nil, "no \(answer) in so many lives") }
     }

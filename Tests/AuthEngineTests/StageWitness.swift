@@ -2,12 +2,12 @@ import Contract
 
 @testable import AuthEngine
 
-/// Watches what is proved for access controls, stage by stage, and says what must never happen.
+/// Checks the proofs of access controls, stage by stage.
 ///
-/// What is enough it works out from the flags, and what was proved from the events: neither comes
-/// from the engine that it watches.
+/// The witness derives requirements from the flags and proofs from the events, never from the
+/// engine.
 struct StageWitness: Hashable {
-    /// Something that a person really did.
+    /// A proof that a user really gave.
     struct Proof: Hashable {
         var factor: Factor
         var uid: UInt32
@@ -16,30 +16,30 @@ struct StageWitness: Hashable {
         var strength: Strength?
     }
 
-    /// What a context keeps of it.
+    /// A proof that a context keeps.
     struct Kept: Hashable {
         var proof: Proof
-        /// What it was given for; nil: a policy, and so for anything.
+        /// The operation it was proved for; nil means a policy, which counts for every operation.
         var operation: AccessOperation?
         var end: Instant
     }
 
     struct Live: Hashable {
         var request: Request
-        /// Nil: a policy is evaluated.
+        /// The flags of the access control; nil for a policy.
         var flags: AccessControl.Flags?
         var running: [OperationID: SensorFact] = [:]
         var candidate: SensorFact?
-        /// Whether biometry looks as soon as the prompt is up.
+        /// Whether biometric sensors start when the prompt is visible.
         var isAboutToLook = false
-        /// What the context had proved when the prompt came.
+        /// The context's proofs when the prompt began.
         var taken: [Proof] = []
-        /// What was proved in the prompt.
+        /// The proofs of this prompt.
         var won: [Proof] = []
         var isVerifying = false
         var isTrying = false
         var isPasswordRight = false
-        /// Whether something of it was taken back.
+        /// Whether a proof was revoked.
         var isStruck = false
         var misses: [BiometryType: Int] = [:]
 
@@ -50,12 +50,12 @@ struct StageWitness: Hashable {
         }
     }
 
-    /// What the evaluations of access controls are about.
+    /// The flags of each evaluation of an access control.
     var flags: [EvaluationID: AccessControl.Flags] = [:]
     var live: [EvaluationID: Live] = [:]
     var kept: [ContextID: [Kept]] = [:]
     var complaints: [String] = []
-    /// How often each thing was seen, for the report.
+    /// How often each outcome occurred, for the report.
     var seen: [String: Int] = [:]
 
     private mutating func complain(_ text: String) {
@@ -64,7 +64,7 @@ struct StageWitness: Hashable {
 
     // MARK: The rules
 
-    /// R63, R65 to R67, as a formula.
+    /// R63 and R65 to R67 as a formula.
     static func isSatisfied(_ flags: AccessControl.Flags, by factors: Set<Factor>) -> Bool {
         let needed = constraints(of: flags)
         if needed.isEmpty { return true }
@@ -76,7 +76,7 @@ struct StageWitness: Hashable {
         flags.contains(.or) || flags.contains(.userPresence)
     }
 
-    /// In the order in which they are asked for.
+    /// The factors of the flags, in the order of the stages.
     private static func constraints(of flags: AccessControl.Flags) -> [Factor] {
         if flags.contains(.userPresence) { return [.biometry, .passcode] }
         let isBiometric = flags.contains(.biometryAny) || flags.contains(.biometryCurrentSet)
@@ -87,7 +87,7 @@ struct StageWitness: Hashable {
         .compactMap(\.self)
     }
 
-    /// What may be proved now; empty: nothing is missing but perhaps the app's password.
+    /// The factors of the current stage; empty if only the app's password may be missing.
     private func stage(of known: Live) -> Set<Factor> {
         let factors = Set((known.taken + known.won).map(\.factor))
         guard let flags = known.flags else {
@@ -100,7 +100,7 @@ struct StageWitness: Hashable {
             ? Set(needed) : Set(needed.filter { !factors.contains($0) }.prefix(1))
     }
 
-    /// What the context has proved that counts for this request (R35).
+    /// The context's proofs that count for this request (R35).
     private func proofs(for request: Request, _ engine: AuthEngine) -> [Proof] {
         guard let context = request.context, let operation = request.operation,
             let flags = flags[request.id]
@@ -153,7 +153,7 @@ struct StageWitness: Hashable {
         case .passcodeVerified(let id, let verdict):
             guard let known = live[id], known.isVerifying else { return }
             live[id]?.isVerifying = false
-            // One that comes after its stage proves nothing.
+            // A password after its stage proves nothing.
             guard verdict == .correct, stage(of: known).contains(.passcode) else { return }
             live[id]?.candidate = nil
             live[id]?.won.append(Proof(factor: .passcode, uid: known.request.uid))
@@ -185,7 +185,7 @@ struct StageWitness: Hashable {
             )
     }
 
-    /// A lockout or another enrolment: what biometry and contexts had proved counts no more.
+    /// Revokes the proofs of biometry and contexts, after a lockout or an enrolment change.
     mutating func strike(_ uid: UInt32) {
         for id in live.keys where live[id]?.request.uid == uid {
             if live[id]?.won.contains(where: { $0.type != .none }) == true {
@@ -206,7 +206,7 @@ struct StageWitness: Hashable {
         }
     }
 
-    /// Where biometry is refused, whatever rests on it is struck.
+    /// Revokes every proof that rests on refused biometry.
     mutating func strikeRefused(_ engine: AuthEngine) {
         let uids = Set(live.values.filter(\.usesBiometry).map(\.request.uid))
         for uid in uids where engine.isBiometryRefused(uid) { strike(uid) }
@@ -214,7 +214,9 @@ struct StageWitness: Hashable {
 
     // MARK: Effects
 
-    /// `writing`: the evaluations whose last proof is not on the disk yet.
+    /// Checks an effect.
+    ///
+    /// `writing` holds the evaluations whose last proof is not yet written.
     mutating func see(_ effect: Effect, _ engine: AuthEngine, writing: Set<EvaluationID>) {
         switch effect {
         case .begin(let id, _, let presentation): seeBegin(id, presentation, engine)
@@ -267,7 +269,7 @@ struct StageWitness: Hashable {
         if !fits { complain("\(id) begins with \(presentation.stage)") }
     }
 
-    /// What the context had proved may be asked for again: it may have forgotten.
+    /// Allows the engine to ask again for a proof of the context, which may have expired.
     private mutating func askAgain(_ id: EvaluationID, _ factor: Factor) {
         let isOneEnough = live[id]?.flags.map(StageWitness.isOneEnough) == true
         live[id]?.taken.removeAll { $0.factor == factor || isOneEnough }
@@ -293,7 +295,6 @@ struct StageWitness: Hashable {
         if !fits { complain("\(id) is told \(progress) outside its stage") }
     }
 
-    /// A sensor starts.
     mutating func started(
         _ operation: OperationID,
         _ id: EvaluationID,
@@ -375,7 +376,8 @@ struct StageWitness: Hashable {
         if known.isPasswordRight { seen["right password", default: 0] += 1 }
     }
 
-    /// What the grant opens: all that the formula allows, for its user, and nothing else.
+    /// Checks that the grant authorizes exactly the flags that the formula allows, for its user
+    /// only.
     private mutating func checkUse(of grant: Grant, _ factors: Set<Factor>, _ request: Request) {
         let all: [AccessControl.Flags] = [
             .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion,
@@ -401,7 +403,7 @@ struct StageWitness: Hashable {
 }
 
 extension StageWitness.Proof {
-    /// What a grant claims; nil: nothing that anybody did in the prompt.
+    /// Returns the proof of a grant; nil for a grant without a proof in its prompt.
     fileprivate init?(_ grant: Grant) {
         switch grant.mechanism {
         case .biometry: factor = .biometry

@@ -3,13 +3,13 @@ import Testing
 
 @testable import AuthEngine
 
-@Suite("What was proved for an access control counts only as long as it would anywhere else")
+@Suite("Revoked proofs")
 struct TakenBackTests {
     private func remote(_ desk: inout Desk) {
         desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
     }
 
-    @Test("R35: A lockout takes back what the context had proved, in the middle of a prompt, too")
+    @Test("R35: A lockout revokes the context's proofs even during a prompt")
     func contextLockedOut() throws {
         var desk = Desk(.finger, .key)
         desk.evaluate(.biometrics, context: Desk.context)
@@ -21,7 +21,7 @@ struct TakenBackTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
-    @Test("A passcode after a lockout doesn't give back the match of before")
+    @Test("A password after a lockout does not restore the earlier match")
     func passcodeAfterLockout() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.biometryAny, .devicePasscode])
@@ -33,7 +33,7 @@ struct TakenBackTests {
         #expect(desk.refusal(other) == .biometryLockout)
     }
 
-    @Test("L17: What is taken back is told when the reason is written, and nothing is tried before")
+    @Test("L17: A revoked proof is reported only after the reason is written")
     func toldWhenWritten() throws {
         var desk = Desk(.finger, .key)
         let flags: AccessControl.Flags = [.biometryAny, .companion, .applicationPassword]
@@ -53,7 +53,7 @@ struct TakenBackTests {
         }
     }
 
-    @Test("Whoever falls back in a prompt whose match was taken back is asked for nothing")
+    @Test("Fallback does nothing in a prompt whose match was revoked")
     func fallsBack() throws {
         var desk = Desk(.finger, .key)
         let id = try desk.access([.biometryAny, .companion, .devicePasscode])
@@ -67,7 +67,7 @@ struct TakenBackTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
-    @Test("L17: A passcode waits for the write by which an unlock sets its counters back")
+    @Test("L17: A password waits for the write by which an unlock resets its counters")
     func unlockedMeanwhile() throws {
         for isWritten in [true, false] {
             var desk = Desk(.finger)
@@ -84,7 +84,7 @@ struct TakenBackTests {
         }
     }
 
-    @Test("L17: A password that is tried meanwhile does not bring the answer forward")
+    @Test("L17: A check of the app's password does not advance the reply")
     func passwordMeanwhile() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.biometryAny, .applicationPassword])
@@ -98,7 +98,7 @@ struct TakenBackTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
-    @Test("A prompt whose match was taken back asks for nothing more")
+    @Test("A prompt whose match was revoked asks for no further proof")
     func asksNothing() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.biometryAny, .devicePasscode])
@@ -114,7 +114,7 @@ struct TakenBackTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
-    @Test("L11: An age rule that comes between two stages takes the match back")
+    @Test("L11: An age rule between two stages revokes the match")
     func age() throws {
         var desk = Desk(.finger)
         desk.pass(.seconds(48 * 3600 - 10))
@@ -124,7 +124,7 @@ struct TakenBackTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
-    @Test("R50: A logout takes the match back")
+    @Test("R50: A logout revokes the match")
     func logout() throws {
         var settings = Settings()
         settings.passcodeAfterBoot = true
@@ -136,7 +136,7 @@ struct TakenBackTests {
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
-    @Test("R67: Another enrolment takes the match back, before and after it is written")
+    @Test("R67: An enrolment change revokes the match, before and after its write")
     func enrolment() throws {
         for isWritten in [true, false] {
             var desk = Desk(.finger)
@@ -150,7 +150,7 @@ struct TakenBackTests {
         }
     }
 
-    @Test("R67: Another enrolment takes back a match that waits for its confirmation")
+    @Test("R67: An enrolment change revokes a match that waits for its confirmation")
     func enrolmentBeforeConfirmation() {
         var desk = Desk(.webcam)
         let id = desk.evaluate(.biometrics)
@@ -159,7 +159,7 @@ struct TakenBackTests {
         #expect(desk.refusal(id) == .systemCancel)
     }
 
-    @Test("R35, R67: Another enrolment takes back what the context had proved, and nothing else")
+    @Test("R35, R67: An enrolment change revokes the context's proofs and no others")
     func contextEnrolment() throws {
         var desk = Desk(.finger)
         desk.evaluate(.biometrics, context: Desk.context)
@@ -176,7 +176,7 @@ struct TakenBackTests {
         #expect(desk.grant(looking) != nil)
     }
 
-    @Test("Another enrolment leaves a passcode that was given in the prompt")
+    @Test("An enrolment change keeps a password that was given in the prompt")
     func enrolmentAfterPasscode() throws {
         var desk = Desk(.finger)
         let id = try desk.access([.devicePasscode, .applicationPassword])
@@ -187,7 +187,7 @@ struct TakenBackTests {
         #expect(desk.grant(id)?.mechanism == .passcode)
     }
 
-    @Test("Each required passcode ends what was proved since the last one")
+    @Test("Each required password revokes the proofs since the last one")
     func requiredAgain() throws {
         var desk = Desk(.key)
         remote(&desk)

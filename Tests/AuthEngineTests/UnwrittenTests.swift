@@ -3,10 +3,10 @@ import Testing
 
 @testable import AuthEngine
 
-/// L17: what could not be written is written before anybody is told of it.
-@Suite("Records that could not be written")
+/// L17: A change that could not be written is written before it is reported.
+@Suite("Failed writes")
 struct UnwrittenTests {
-    @Test("L17: RequirePasscode that could not be written is written when it is asked for again")
+    @Test("L17: A repeated RequirePasscode writes a record whose write failed")
     func requirePasscode() {
         var desk = Desk(.finger)
         desk.writes = false
@@ -19,20 +19,20 @@ struct UnwrittenTests {
         #expect(desk.engine.isWritten(Desk.uid))
     }
 
-    @Test("L17: an unlock that changes nothing has what could not be written before it written")
+    @Test("L17: An unlock without an effect still retries a failed write")
     func unlock() {
         var desk = Desk(.finger)
         desk.writes = false
         desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
         desk.failToWrite()
-        // Biometry is refused: it doesn't count.
+        // Biometry is refused, so this unlock does not count.
         desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
         #expect(desk.unwritten.count == 1)
         desk.write()
         #expect(desk.engine.isWritten(Desk.uid))
     }
 
-    @Test("L17: a match that could not be written puts back what it had put back, once")
+    @Test("L17: A match whose write fails restores the counters it reset, once")
     func match() {
         var record = UserRecord()
         record.failures = 1
@@ -46,7 +46,7 @@ struct UnwrittenTests {
         #expect(desk.engine.record(of: Desk.uid) == record)
     }
 
-    @Test("L17: a prompt that a lockout stops isn't told of it when that could not be written")
+    @Test("L17: A prompt stopped by a lockout is not told of it if the write failed")
     func stopped() {
         var desk = Desk(.finger)
         desk.writes = false
@@ -57,7 +57,7 @@ struct UnwrittenTests {
         #expect(desk.refusal(id) == .systemCancel)
     }
 
-    @Test("L17: a lockout that could not be written is told when it is written, not before")
+    @Test("L17: A lockout whose write failed is reported after a successful write")
     func lockout() {
         var desk = Desk(.finger)
         desk.writes = false

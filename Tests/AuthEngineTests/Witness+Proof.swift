@@ -2,9 +2,9 @@ import Contract
 
 @testable import AuthEngine
 
-/// Whether what was granted was proved.
+/// Checks that every grant was proved.
 extension Witness {
-    /// A sensor learns only from a match and a right passcode of the same prompt.
+    /// Checks that a template update follows a match and a right password in the same prompt.
     mutating func seeLesson(
         _ operation: OperationID,
         _ id: EvaluationID,
@@ -35,7 +35,7 @@ extension Witness {
         let now = engine.now
         if grant.uid != known.request.uid { complain("\(id) is granted for another user") }
         if now >= known.deadline { complain("\(id) is granted after its deadline") }
-        // Of an access control's proofs, StageWitness knows.
+        // `StageWitness` checks the proofs of access controls.
         let isItem = known.request.operation != nil
         if !isItem, !isProved(grant, known, now) { complain("\(id) is granted without proof") }
         if grant.type != .none, engine.isBiometryRefused(grant.uid) {
@@ -56,7 +56,7 @@ extension Witness {
         if !isItem { remember(grant, known, now) }
     }
 
-    /// By the settings at the moment of the match.
+    /// Whether the match needs a confirmation, by the settings at that time.
     func mustConfirm(_ match: SensorFact, _ request: Request?) -> Bool {
         guard match.type.isPassive else { return false }
         let wish = request?.requiresConfirmation

@@ -2,9 +2,9 @@ import Contract
 
 @testable import AuthEngine
 
-/// What the engine may never look like between two steps.
+/// Invariants of the engine between two steps.
 extension Witness {
-    /// The evaluations with a proof that is not on the disk yet.
+    /// The evaluations with a proof that is not yet written.
     var writing: Set<EvaluationID> {
         Set(writes.values.filter { $0.kind == .acceptance }.compactMap(\.evaluation))
     }
@@ -43,11 +43,11 @@ extension Witness {
         }
     }
 
-    /// The disk has the record, and a passcode that is being verified as a wrong one.
+    /// Whether the disk has the record, with a pending password counted as wrong.
     private func isKept(_ record: UserRecord, of uid: UInt32, _ engine: AuthEngine) -> Bool {
         let kept = disk[uid] ?? UserRecord()
         guard engine.attempts[uid] != nil else { return kept == record }
-        // Where states are compared, seven are as many as any more.
+        // The normal form caps the counter at seven.
         return kept.isAsStrict(as: record) && kept.wrongPasscodes > min(record.wrongPasscodes, 6)
     }
 
@@ -82,12 +82,12 @@ extension Evaluation {
 
     var channel: Prompt.Channel { prompt?.channel ?? .idle }
 
-    /// Whether a passcode or password is being looked at.
+    /// Whether a password is being checked.
     var isBeingChecked: Bool { channel == .verifying || channel == .trying }
 }
 
 extension Stage {
-    /// Whether the person has something to type or to choose.
+    /// Whether the user has something to type or choose.
     fileprivate var asks: Bool {
         switch self {
         case .proving(let proving):
@@ -103,7 +103,7 @@ extension Stage {
 }
 
 extension Event {
-    /// Whether it is about the time, or what is due by it.
+    /// Whether the event only concerns time and deadlines.
     var isOfTime: Bool {
         switch self {
         case .timePassed, .configured: true

@@ -2,9 +2,9 @@ import Contract
 
 @testable import AuthEngine
 
-/// When a passcode or a password is taken, and when a prompt is told to ask for one.
+/// Checks when a password is accepted, and when a prompt is told to ask for it.
 extension Witness {
-    /// A passcode or password that the prompt does not take does nothing.
+    /// Checks that a refused password has no effect.
     mutating func checkSubmission(_ event: Event, _ effects: [Effect]) {
         switch event {
         case .passcodeOffered(let id):
@@ -37,7 +37,7 @@ extension Witness {
         }
     }
 
-    /// Facts that a prompt must know at the end of a step.
+    /// Checks the messages that a prompt must have received by the end of a step.
     mutating func checkTold(_ event: Event, _ effects: [Effect], _ engine: AuthEngine) {
         if case .revalidationFailed(let id, _) = event, live[id]?.isBegun == true {
             complain("\(id) goes on, unconfirmed")
@@ -50,7 +50,7 @@ extension Witness {
         }
     }
 
-    /// A prompt that is up is told once that a delay runs, and once that the delay is over (L10).
+    /// Checks that a visible prompt is told once of a delay, and once of its end (L10).
     private mutating func checkDelay(
         of id: EvaluationID,
         isOfTime: Bool,
@@ -70,7 +70,8 @@ extension Witness {
         }
     }
 
-    /// A prompt that begins with the passcode because a rule refuses biometry says which rule.
+    /// Checks that a prompt names the rule if it begins with the password because biometry is
+    /// refused.
     private mutating func checkCause(
         of id: EvaluationID,
         _ effects: [Effect],
@@ -92,7 +93,7 @@ extension Witness {
 }
 
 extension Witness.Live {
-    /// The sensors that the request leaves, and that know the user.
+    /// The sensors that the request allows and that have templates of the user.
     var usableSensors: [SensorFact] {
         (facts?.sensors ?? [])
             .filter { sensor in

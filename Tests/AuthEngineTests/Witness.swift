@@ -2,10 +2,9 @@ import Contract
 
 @testable import AuthEngine
 
-/// Watches events and effects from outside, and says what must never happen.
+/// Checks events and effects from outside for violations.
 ///
-/// It keeps its own books: what it believes of grants, writes and sensors does not come from the
-/// engine that it watches.
+/// The witness keeps its own books of grants, writes and sensors, and takes none from the engine.
 struct Witness: Hashable {
     struct Live: Hashable {
         var request: Request
@@ -16,16 +15,16 @@ struct Witness: Hashable {
         var isEnded = false
         var operations: [OperationID: SensorFact] = [:]
         var match: SensorFact?
-        /// What matched and may be learned from.
+        /// Matches that may update a template.
         var seen: [OperationID: SensorFact] = [:]
         var isConfirmed = false
         var isVerifying = false
         var isPasscodeCorrect = false
-        /// Whether its prompt begins with the passcode.
+        /// Whether the prompt begins with the password.
         var beginsWithPasscode = false
-        /// Whether its prompt was told that a delay runs, and not yet that the delay is over.
+        /// Whether the prompt was told of a delay, but not yet of its end.
         var isHeldBack = false
-        /// Whether it takes the login's passcode, or the app's own password.
+        /// Whether the prompt accepts a password, or the app's own password.
         var takesPasscode = false
         var takesPassword = false
     }
@@ -47,7 +46,7 @@ struct Witness: Hashable {
     struct Success: Hashable {
         var grant: Grant
         var moment: Instant
-        /// Where it was proved.
+        /// The session of the proof.
         var session: String?
     }
 
@@ -57,24 +56,24 @@ struct Witness: Hashable {
     var invalid: Set<ContextID> = []
     var owners: [ContextID: ClientID] = [:]
     var agents: [AgentID: UInt32] = [:]
-    /// What the disk has, as long as no write failed.
+    /// The content of the disk, as long as no write failed.
     var disk: [UInt32: UserRecord] = [:]
     var unsure: Set<UInt32> = []
     var late: Set<EvaluationID> = []
-    /// When each user last unlocked by biometry.
+    /// The time of each user's last biometric unlock.
     var unlocks: [UInt32: Instant] = [:]
     /// Every user's record after the last step.
     var records: [UInt32: UserRecord] = [:]
-    /// What the non-match in hand counts, in halves.
+    /// The weight of the current miss, in halves.
     var weight = 0
-    /// What must not have happened.
+    /// Violations found so far.
     var complaints: [String] = []
-    /// How many of each outcome were seen, for the report.
+    /// How often each outcome occurred, for the report.
     var outcomes: [Int: Int] = [:]
-    /// What is proved for access controls.
+    /// The witness of access controls.
     var stages = StageWitness()
 
-    /// One step of the engine, which is already taken.
+    /// Checks a step that the engine has taken.
     mutating func see(_ event: Event, _ effects: [Effect], _ engine: AuthEngine) {
         let now = engine.now
         let event = asItCounts(event, engine)
@@ -99,7 +98,7 @@ struct Witness: Hashable {
         complaints.append(text)
     }
 
-    /// While a delay runs, a right passcode is no better than a wrong one.
+    /// Treats a right password during a delay as a wrong password.
     private func asItCounts(_ event: Event, _ engine: AuthEngine) -> Event {
         guard case .passcodeVerified(let id, .correct) = event, let uid = live[id]?.request.uid,
             engine.delayEnd(of: uid) != nil
@@ -109,7 +108,7 @@ struct Witness: Hashable {
 
     // MARK: Events
 
-    /// What the event changes before anything is done about it.
+    /// Updates the books before the engine's effects.
     private mutating func arrive(_ event: Event, _ now: Instant, _ effects: [Effect]) -> Write? {
         switch event {
         case .requested(let request) where live[request.id] == nil:
@@ -118,7 +117,7 @@ struct Witness: Hashable {
                 owners[context] = request.client
             }
         case .lookedUp(let id, let facts):
-            // Only the first answer to a look-up counts.
+            // Only the first reply to a look-up counts.
             if live[id]?.isLookedUp == true { live[id]?.facts = facts }
             live[id]?.isLookedUp = false
         case .sensorMatched(let operation, template: _):
@@ -180,7 +179,7 @@ struct Witness: Hashable {
         stages.kept[context] = nil
     }
 
-    /// A non-match and a wrong passcode are written, in the same step.
+    /// Checks that misses and wrong passwords are written in the same step.
     private mutating func checkCounting(_ event: Event, _ effects: [Effect]) {
         let hasSave = effects.contains { if case .save = $0 { true } else { false } }
         let replied = Set(
@@ -199,7 +198,7 @@ struct Witness: Hashable {
         }
     }
 
-    /// What the event changes when everything is done about it.
+    /// Updates the books after the engine's effects.
     private mutating func leave(_ event: Event) {
         if let operation = ended(by: event), let id = owner(of: operation) {
             live[id]?.operations[operation] = nil
@@ -386,7 +385,7 @@ struct Witness: Hashable {
         switch event {
         case _ where isAttempt(save, uid, engine): break
         case .sensorMismatched(let operation, _):
-            // The operation may have been stopped by the very non-match that is written.
+            // The miss that is being written may itself have stopped the operation.
             write.evaluation = owner(of: operation) ?? stopped(by: uid, engine, save)
             write.kind = .mismatch
             if record.halves != (records[uid] ?? UserRecord()).halves + weight {
@@ -403,13 +402,13 @@ struct Witness: Hashable {
         }
         if writes[save] != nil { complain("\(save) is used twice") }
         writes[save] = write
-        // A wrong passcode in a lockout is no other lockout.
+        // A wrong password during a lockout starts no second lockout.
         if write.kind == .mismatch, record.failures >= engine.settings.lockoutAttempts {
             biometryStops(uid)
         }
     }
 
-    /// Whether the write counts a passcode before it is verified.
+    /// Whether the write counts a password before its check.
     private func isAttempt(_ save: SaveID, _ uid: UInt32, _ engine: AuthEngine) -> Bool {
         guard let attempt = engine.attempts[uid], let pending = engine.saves[save] else {
             return false
@@ -445,9 +444,10 @@ struct Witness: Hashable {
             seeGrant(id, grant, known, write, engine)
         case .refused(let refusal):
             outcomes[Int(refusal.code.rawValue), default: 0] += 1
-            // The last wrong passcode is written; a non-match that is not is no reason for this.
+            // Only the last wrong password justifies this refusal; a miss that is not yet written
+            // does not.
             let own = unwritten.contains { $0.evaluation == id } && write?.kind != .wrongPasscode
-            // That the app's password is wrong says nothing of what is not written.
+            // A wrong app password reveals no unwritten record.
             let isPassword = if case .passwordTried = event { true } else { false }
             if refusal.code == .authenticationFailed, own, !isPassword {
                 complain("\(id) is told too early")
@@ -463,10 +463,10 @@ struct Witness: Hashable {
 
     var lifetime = Settings().contextLifetime
     var confirmation = Settings.Confirmation.automatic
-    /// Whether numbers were lowered, so that what was within them need not be any more.
+    /// Whether limits were lowered, so that earlier counts may exceed them.
     var isReconfigured = false
 
-    /// One that watches the next life of a daemon that was killed.
+    /// Creates the witness for the daemon's next life after a kill.
     init(after earlier: Witness, disk: [UInt32: UserRecord]) {
         self.disk = disk
         outcomes = earlier.outcomes

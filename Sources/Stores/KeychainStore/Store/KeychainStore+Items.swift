@@ -198,7 +198,7 @@ extension KeychainStore {
     ///
     /// Every call runs this first, and so does the service when the enrolment changes. If a full
     /// disk prevents it, the next call retries, and the items are hidden meanwhile. Items of an
-    /// unknown enrolment are only hidden, because its sensor may return.
+    /// unknown enrolment are only hidden, because its files may be restored.
     package func settle(_ caller: Caller) {
         guard let enrolment = caller.enrolment, settled[caller.uid] != enrolment else { return }
         do throws(KeychainError) {
