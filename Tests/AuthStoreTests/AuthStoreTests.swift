@@ -44,7 +44,7 @@ struct AuthStoreTests {
         )
     }
 
-    @Test("Records and enrolments come back as they were saved")
+    @Test("Records and enrolments survive a restart")
     func roundTrip() async throws {
         let folder = try StateFolder()
         let (store, _) = try folder.open()
@@ -58,7 +58,7 @@ struct AuthStoreTests {
         enrolment.expectChange(sensor: "Fingerprint", ids: ["b", "a", "nul\0nul", "\u{E9}"])
         enrolment.biometricGeneration = 1
         enrolment.expectChange(sensor: "Face", ids: [""])
-        // Those who have half a failure come first: it stays when others, who have none, are saved.
+        // A half miss must survive later writes of users without a half miss, so save it first.
         #expect(await store.save(known, uid: 7) == nil)
         #expect(await store.save(record(failures: 1), uid: 1000) == nil)
         #expect(await store.save(delayed, uid: UInt32.max - 1) == nil)
@@ -73,7 +73,7 @@ struct AuthStoreTests {
         #expect(try folder.state() == expected)
     }
 
-    @Test("What is saved last counts, also when templates were removed")
+    @Test("The last write counts, even if templates were removed")
     func overwrite() async throws {
         let folder = try StateFolder()
         let (store, _) = try folder.open()
@@ -93,7 +93,7 @@ struct AuthStoreTests {
         #expect(state.records == [1: record(failures: 0), 2: half])
     }
 
-    @Test("Answers come in the order of the calls, and close waits for all of them")
+    @Test("Completions run in the order of the calls, and close waits for all of them")
     func order() throws {
         let folder = try StateFolder()
         let (store, _) = try folder.open()
@@ -114,7 +114,7 @@ struct AuthStoreTests {
         #expect(try folder.state().records[1]?.failures == 998)
     }
 
-    @Test("A store that is let go writes what was queued and frees the directory")
+    @Test("A released store writes its queue and releases the directory")
     func release() throws {
         let folder = try StateFolder()
         let answered = Mutex(false)
@@ -126,7 +126,7 @@ struct AuthStoreTests {
         #expect(try folder.state().records[1]?.failures == 4)
     }
 
-    @Test("A store can be closed twice, and by what it calls; then saving is refused")
+    @Test("A store can be closed twice and from a completion, and then refuses writes")
     func close() async throws {
         let folder = try StateFolder()
         let (store, _) = try folder.open()
@@ -140,7 +140,7 @@ struct AuthStoreTests {
         #expect(await store.save(UserRecord(), uid: 1)?.code == .closed)
     }
 
-    @Test("A second store of the same directory is refused until the first is closed")
+    @Test("A second store of a directory is refused until the first is closed")
     func secondStore() throws {
         let folder = try StateFolder()
         let (store, _) = try folder.open()
@@ -152,7 +152,7 @@ struct AuthStoreTests {
     }
 }
 
-/// L10: delays across restarts and boots.
+/// L10: Delays across restarts and boots.
 struct DelayTests {
     private let minute: Int64 = 60_000_000_000
 
@@ -167,7 +167,7 @@ struct DelayTests {
         return folder
     }
 
-    @Test("L10: a restart in the same boot keeps the end of a delay")
+    @Test("L10: A restart in the same boot keeps the end of a delay")
     func sameBoot() async throws {
         let folder = try await folder(wrong: 9, until: 10 * minute)
         for now in [0, 9 * minute, 100 * minute] {
@@ -177,7 +177,7 @@ struct DelayTests {
     }
 
     @Test(
-        "L10: after a boot the whole current delay starts again",
+        "L10: After a boot the whole current delay starts again",
         arguments: [(6, 1), (7, 5), (8, 15), (9, 60), (10, 60), (100, 60)] as [(Int, Int64)]
     )
     func otherBoot(wrong: Int, minutes: Int64) async throws {
@@ -188,7 +188,7 @@ struct DelayTests {
         #expect(state.records[1]?.wrongPasscodes == wrong)
     }
 
-    @Test("L10: a delay that started again after a boot doesn't do so at the next restart")
+    @Test("L10: A delay that restarted after a boot does not restart again")
     func onlyOnce() async throws {
         let folder = try await folder(wrong: 6, until: 1)
         _ = try folder.state(now: Instant(nanoseconds: 0), bootID: "second")
@@ -196,7 +196,7 @@ struct DelayTests {
         #expect(state.records[1]?.delayedUntil == Instant(nanoseconds: minute))
     }
 
-    @Test("L10: without a boot id every start counts as a boot")
+    @Test("L10: Without a boot id every start counts as a boot")
     func unknownBoot() async throws {
         let folder = try await folder(wrong: 6, until: 1)
         for now in [5, 10] as [Int64] {
@@ -205,14 +205,14 @@ struct DelayTests {
         }
     }
 
-    @Test("L10: a delay that lies further ahead than it is long is cut to its length")
+    @Test("L10: A delay longer than the rule allows is cut to its length")
     func otherClock() async throws {
         let folder = try await folder(wrong: 6, until: Int64.max)
         let state = try folder.state(now: Instant(nanoseconds: 0), bootID: "first")
         #expect(state.records[1]?.delayedUntil == Instant(nanoseconds: minute))
     }
 
-    @Test("L11: a restart in the same boot knows the last passcode and unlock, another boot not")
+    @Test("L11: Password and unlock times survive a restart, but not a boot")
     func ages() async throws {
         let folder = try StateFolder()
         let (store, _) = try folder.open(bootID: "first")
@@ -223,17 +223,17 @@ struct DelayTests {
         store.close()
         let now = Instant(nanoseconds: 3 * minute)
         #expect(try folder.state(now: now, bootID: "first").records == [1: record])
-        // A clock that is earlier than what it wrote is another one.
+        // A time in the future was written on another clock.
         let earlier = try folder.state(now: Instant(nanoseconds: minute), bootID: "first")
         #expect(earlier.records[1]?.lastPasscode == Instant(nanoseconds: minute))
         #expect(earlier.records[1]?.lastBiometricUnlock == nil)
         #expect(try folder.state(now: now, bootID: "second").records == [1: UserRecord()])
-        // What another boot forgot does not come back.
+        // Times dropped in another boot must not return.
         #expect(try folder.state(now: now, bootID: "first").records == [1: UserRecord()])
         #expect(try folder.state(now: now, bootID: "").records == [1: UserRecord()])
     }
 
-    @Test("L10: a record without a delay gets none by a boot")
+    @Test("L10: A boot adds no delay to a record without a delay")
     func noDelay() async throws {
         let folder = try StateFolder()
         let (store, _) = try folder.open(bootID: "first")
@@ -246,7 +246,7 @@ struct DelayTests {
 }
 
 struct DurabilityTests {
-    @Test("L17: the store's database writes a log first and waits for the disk")
+    @Test("L17: The store's database uses a write-ahead log and waits for the disk")
     func durability() throws {
         let folder = try StateFolder()
         let directory = try PrivateDirectory(folder.path)

@@ -5,18 +5,19 @@ import Linux
 import TestSupport
 import Testing
 
-/// L17, seen from outside: state survives kill -9 at any instant, full disks and second processes.
+/// L17: State survives kill -9 at any time, full disks and second processes.
 ///
-/// Serialized: a process inherits what another test has open between its fork and its exec.
+/// Serialized, because a child inherits the open descriptors of other tests between fork and exec.
 @Suite(.serialized)
 struct CrashTests {
-    @Test("L17: what was acknowledged before a kill at any instant is there afterwards")
+    @Test("L17: Acknowledged writes survive a kill at any time")
     func killed() throws {
         var random = SeededGenerator()
         for round in 0..<25 {
             let folder = try StateFolder()
             let probe = try Self.probe("write", folder.path)
-            // The kill comes a random time after a random answer, or while the store opens.
+            // The kill comes a random time after a random acknowledgement, or while the store
+            // opens.
             var last = 0
             if round > 4 {
                 #expect(try probe.line() == "open")
@@ -36,7 +37,7 @@ struct CrashTests {
         }
     }
 
-    /// Everything up to some number is there, and nothing of what comes after it.
+    /// Expects every write up to some number, and none after it.
     private func expectPrefix(of folder: StateFolder, atLeast acknowledged: Int) throws {
         let state = try folder.state()
         let failures = state.records.mapValues(\.failures)
@@ -60,7 +61,7 @@ struct CrashTests {
         }
     }
 
-    @Test("A second process is refused while one runs, and let in once it was killed")
+    @Test("A second process is refused while one runs, and admitted after a kill")
     func secondProcess() throws {
         let folder = try StateFolder()
         let first = try Self.probe("hold", folder.path)
@@ -78,7 +79,7 @@ struct CrashTests {
         #expect(try folder.state() == LoadedState())
     }
 
-    @Test("L17: a full disk is told, spoils nothing, and is over when there is space again")
+    @Test("L17: A full disk is reported, damages no data, and recovers with free space")
     func full() throws {
         let folder = try StateFolder()
         let probe = try Self.probe("fill", folder.path)
@@ -93,7 +94,7 @@ struct CrashTests {
         #expect(try Set(folder.state().enrolments.keys) == Set(written + [0]))
     }
 
-    @Test("The files of a store are for us to read and to write, whatever the umask is")
+    @Test("A store's files are readable and writable regardless of the umask")
     func umask() throws {
         let folder = try StateFolder()
         let program = ChildProcess.folder + "/StoreCrashProbe"
@@ -110,7 +111,7 @@ struct CrashTests {
         try probe.wait()
     }
 
-    @Test("A directory that can't be made or written to is refused with a clear sentence")
+    @Test("A directory that can't be created or written is refused with a clear message")
     func unwritable() throws {
         let folder = try StateFolder()
         try folder.setMode(0o555, of: "")
@@ -125,7 +126,7 @@ struct CrashTests {
         try folder.setMode(0o700, of: "")
     }
 
-    /// A probe process: see `StoreCrashProbe`.
+    /// Starts a `StoreCrashProbe`.
     private static func probe(_ mode: String, _ directory: String) throws -> ChildProcess {
         try ChildProcess(["StoreCrashProbe", mode, directory], hasStream: true)
     }

@@ -8,9 +8,9 @@ import Testing
 
 @testable import AuthStore
 
-/// L17: a damaged database is set aside, never silently replaced.
+/// L17: A damaged database is set aside, never silently replaced.
 struct DamageTests {
-    /// A directory with one record, closed.
+    /// Returns a closed directory with one record.
     private func usedFolder() async throws -> StateFolder {
         let folder = try StateFolder()
         let (store, _) = try folder.open()
@@ -37,7 +37,7 @@ struct DamageTests {
     }
 
     @Test(
-        "L17: a file that is no database is set aside as it was",
+        "L17: A file that is no database is set aside unchanged",
         arguments: [2, 100, 511, 8192, 70000]
     )
     func garbage(size: Int) throws {
@@ -46,7 +46,7 @@ struct DamageTests {
         try expectSetAside(folder)
     }
 
-    @Test("L17: a database with a damaged page is set aside")
+    @Test("L17: A database with a damaged page is set aside")
     func damagedPage() async throws {
         let folder = try await usedFolder()
         var bytes = try folder.read("state.sqlite")
@@ -58,7 +58,7 @@ struct DamageTests {
     }
 
     @Test(
-        "A database whose list of free pages is wrong is set aside, although all rows can be read"
+        "A database with a wrong list of free pages is set aside, even if its rows are readable"
     )
     func damagedHeader() async throws {
         let folder = try await usedFolder()
@@ -69,7 +69,7 @@ struct DamageTests {
         try expectSetAside(folder)
     }
 
-    @Test("A database that was cut is set aside")
+    @Test("A truncated database is set aside")
     func cut() async throws {
         let folder = try await usedFolder()
         let bytes = try folder.read("state.sqlite")
@@ -78,7 +78,7 @@ struct DamageTests {
     }
 
     @Test(
-        "A database whose tables can't be understood is set aside",
+        "A database with unexpected tables is set aside",
         arguments: [
             "DROP TABLE users", "DROP TABLE meta", "DELETE FROM meta", "DROP TABLE templates",
             "CREATE TRIGGER t AFTER INSERT ON users BEGIN DELETE FROM users; END",
@@ -103,14 +103,14 @@ struct DamageTests {
         #expect(damaged)
     }
 
-    @Test("L17: the damage is remembered, and every user it may concern needs a passcode first")
+    @Test("L17: Damage is remembered, and every affected user needs a password first")
     func remembered() async throws {
         let folder = try await usedFolder()
         try folder.write(Array("garbage".utf8), to: "state.sqlite")
         let (store, first) = try folder.open()
         #expect(first.record(of: 1).passcodeCause == PasscodeCause(.damaged))
         #expect(first.record(of: 2).passcodeCause == PasscodeCause(.damaged))
-        // User 1 gives the passcode.
+        // User 1 gives the password.
         #expect(await store.save(UserRecord(), uid: 1) == nil)
         store.close()
         for _ in 0..<2 {
@@ -122,7 +122,7 @@ struct DamageTests {
         }
     }
 
-    @Test("L17: a second damaged database doesn't replace the first")
+    @Test("L17: A second damaged database does not replace the first")
     func twice() throws {
         let folder = try StateFolder()
         for number in 1...3 {
@@ -132,7 +132,7 @@ struct DamageTests {
         #expect(try folder.read("state.sqlite.damaged-2") == Array("garbage 2".utf8))
     }
 
-    @Test("The log of a damaged database goes with it")
+    @Test("The log of a damaged database is set aside with it")
     func log() throws {
         let folder = try StateFolder()
         try folder.write(Array("garbage".utf8), to: "state.sqlite")
@@ -141,7 +141,7 @@ struct DamageTests {
         #expect(try folder.read("state.sqlite.damaged-1-wal") == Array("log".utf8))
     }
 
-    @Test("L17: the log of a database that is empty or missing is set aside, too")
+    @Test("L17: The log of an empty or missing database is set aside, too")
     func logAlone() throws {
         for content in [[UInt8](), nil] {
             let folder = try StateFolder()
@@ -154,7 +154,7 @@ struct DamageTests {
         }
     }
 
-    @Test("L17: a database that is missing or empty where one was counts as damage")
+    @Test("L17: A database that is missing or empty after use counts as damage")
     func missing() async throws {
         for content in [nil, [UInt8]()] {
             let folder = try await usedFolder()
@@ -166,14 +166,14 @@ struct DamageTests {
         }
     }
 
-    @Test("L17: a start that was killed between setting aside and beginning anew still counts")
+    @Test("L17: A start killed after setting aside still reports damage")
     func halfSetAside() throws {
         let folder = try StateFolder()
         try folder.write(Array("garbage".utf8), to: "state.sqlite.damaged-1")
         #expect(try folder.state().damaged)
     }
 
-    @Test("A directory that has lost nothing is undamaged at every start")
+    @Test("An intact directory is undamaged at every start")
     func undamaged() async throws {
         let folder = try await usedFolder()
         for _ in 0..<3 {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// L12: what apps compare.
+/// L12: The domain state that apps compare.
 struct DomainStateTests {
     private func enrolment(_ sensors: [String: [String]], generation: UInt64 = 1) -> Enrolment {
         var enrolment = Enrolment()
@@ -12,7 +12,7 @@ struct DomainStateTests {
         return enrolment
     }
 
-    @Test("L12: it is 32 bytes, the same for the same state, also after a restart")
+    @Test("L12: A domain state has 32 bytes and survives a restart")
     func equal() throws {
         let folder = try StateFolder()
         let enrolment = enrolment(["A": ["1", "2"], "B": ["3"]])
@@ -24,7 +24,7 @@ struct DomainStateTests {
         #expect(try folder.open().store.domainState(of: enrolment, uid: 1000) == state)
     }
 
-    @Test("R41, L12: there is none without templates")
+    @Test("R41, L12: Without templates there is no domain state")
     func none() throws {
         let folder = try StateFolder()
         let store = try folder.open().store
@@ -33,7 +33,7 @@ struct DomainStateTests {
         #expect(store.domainState(of: enrolment(["A": []]), uid: 1) == nil)
     }
 
-    @Test("R40, L12: adding, removing, and adding the same again each change it")
+    @Test("R40, L12: Adding, removing and adding again each change the domain state")
     func changes() throws {
         let folder = try StateFolder()
         let store = try folder.open().store
@@ -47,7 +47,7 @@ struct DomainStateTests {
         #expect(Set(states).count == 5)
     }
 
-    @Test("L12: everything that goes in counts, and no two ways to cut it are the same")
+    @Test("L12: Every input counts, and no two inputs encode alike")
     func inputs() throws {
         let folder = try StateFolder()
         let store = try folder.open().store
@@ -66,7 +66,7 @@ struct DomainStateTests {
         #expect(Set(states).count == 2 * enrolments.count)
     }
 
-    @Test("L12: it differs from machine to machine, by the key and by the database")
+    @Test("L12: The domain state depends on the machine key and the database")
     func machines() throws {
         let enrolment = enrolment(["A": ["1"]])
         let first = try StateFolder()
@@ -74,7 +74,7 @@ struct DomainStateTests {
         let state = try first.open().store.domainState(of: enrolment, uid: 1)
         #expect(try second.open().store.domainState(of: enrolment, uid: 1) != state)
         #expect(try first.read("machine.key") != second.read("machine.key"))
-        // The same key with another database, then the same database with another key.
+        // Vary the database with an equal key, then the key with an equal database.
         try second.write(first.read("machine.key"), to: "machine.key")
         #expect(try second.open().store.domainState(of: enrolment, uid: 1) != state)
         try second.write(first.read("state.sqlite"), to: "state.sqlite")
@@ -83,7 +83,7 @@ struct DomainStateTests {
         #expect(try second.open().store.domainState(of: enrolment, uid: 1) != state)
     }
 
-    @Test("L12: it is an HMAC-SHA-256 of the database, the user, the generation and the templates")
+    @Test("L12: It is an HMAC-SHA-256 of the database, the user, the generation and the templates")
     func bytes() throws {
         let folder = try StateFolder()
         try folder.open().store.close()
@@ -95,14 +95,15 @@ struct DomainStateTests {
             generation: 0x0506_0708_090A_0B0C
         )
         let state = try folder.open().store.domainState(of: enrolment, uid: 0x0102_0304)
-        // Under the key, of the label org.localauth.DomainState.1, the identity, and with the most
-        // significant byte first: the uid in four bytes, the generation in eight, and by the name
-        // of the sensor the number of its ids and each, as names are, behind its length, in eight.
+        // The HMAC covers the label `org.localauth.DomainState.1`, the identity, the uid (four
+        // bytes) and the generation (eight bytes).
+        // Then follow the sensors in the order of their names: name, number of ids and each id.
+        // Texts follow their length in eight bytes. All numbers are big-endian.
         let expected = "97e4a2a9ff31a1a8ea279b15fadce7759e463e684f81d309ac6c61fe7528dc94"
         #expect(state?.map { String(format: "%02x", $0) }.joined() == expected)
     }
 
-    @Test("L12: generations that begin anew after damage never give an old state again")
+    @Test("L12: Generations that restart after damage never repeat an old state")
     func afterDamage() throws {
         let folder = try StateFolder()
         let enrolment = enrolment(["A": ["1"]])

@@ -2,7 +2,7 @@ import AuthStore
 import Testing
 
 struct EnrolmentTests {
-    @Test("The same ids in another order, or twice, are no change")
+    @Test("Reordered or repeated ids are no change")
     func order() {
         var enrolment = Enrolment()
         enrolment.expectChange(sensor: "A", ids: ["2", "1"])
@@ -13,7 +13,7 @@ struct EnrolmentTests {
         #expect(enrolment.generation == 1)
     }
 
-    @Test("L12: add, remove and add again raise the generation each time")
+    @Test("L12: Adding, removing and adding again raise the generation each time")
     func generations() {
         var enrolment = Enrolment()
         enrolment.expectChange(sensor: "A", ids: ["1"])
@@ -22,7 +22,7 @@ struct EnrolmentTests {
         #expect(enrolment.generation == 3)
     }
 
-    @Test("A sensor without templates leaves no trace")
+    @Test("A sensor without templates leaves no entry")
     func empty() {
         var enrolment = Enrolment()
         enrolment.expectNoChange(sensor: "A", ids: [])
@@ -33,7 +33,7 @@ struct EnrolmentTests {
         #expect(enrolment.generation == 2)
     }
 
-    @Test("Sensors don't touch each other")
+    @Test("Sensors do not affect each other")
     func sensors() {
         var enrolment = Enrolment()
         enrolment.expectChange(sensor: "A", ids: ["1"])
@@ -42,7 +42,7 @@ struct EnrolmentTests {
         #expect(enrolment.templates == ["A": ["1"], "B": ["1"]])
     }
 
-    @Test("Two spellings of one character are two ids")
+    @Test("Two Unicode spellings of a character are two ids")
     func spelling() {
         var enrolment = Enrolment()
         enrolment.expectChange(sensor: "A", ids: ["\u{E9}"])

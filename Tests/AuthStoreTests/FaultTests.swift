@@ -4,12 +4,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// L17: what the disk says is believed, and what isn't on it is not said to be.
+/// L17: The store reports disk errors, and acknowledges only writes that reached the disk.
 ///
-/// Serialized: a process inherits what another test has open between its fork and its exec.
-@Suite("A disk that fails", .serialized, .timeLimit(.minutes(10)))
+/// Serialized, because a child inherits the open descriptors of other tests between fork and exec.
+@Suite("Failing disk", .serialized, .timeLimit(.minutes(10)))
 struct FaultTests {
-    /// A probe whose writes are watched: see `Tests/Faults`.
+    /// Starts a probe under the fault injection of `Tests/Faults`.
     private static func probe(
         _ mode: String,
         _ folder: StateFolder,
@@ -23,7 +23,7 @@ struct FaultTests {
     }
 
     @Test(
-        "L17: whichever read of a store fails, once or for good, it is kept, and counts on later",
+        "L17: A failed read, once or permanently, neither sets aside nor loses a store",
         arguments: [false, true]
     )
     func unread(isForGood: Bool) async throws {
@@ -51,22 +51,22 @@ struct FaultTests {
         #expect(number > 3)
     }
 
-    @Test("L17: new files, their folder and each write are on the disk before they are said to be")
+    @Test("L17: New files, their directory and each write are synced before they are reported")
     func synchronised() throws {
         let (folder, faults) = (try StateFolder(), try Faults())
         let probe = try Self.probe("write", folder, faults)
         #expect(try probe.line() == "open")
         let atStart = faults.synchronised
         for name in ["machine.key", "state.sqlite"] {
-            // Some get their name when they are on the disk.
+            // Some files get their name only after the sync.
             #expect(atStart.contains { $0.hasPrefix(folder.file(name)) }, "\(name)")
         }
-        // The names of files are in their folder. SQLite has seen to that for its own, before.
+        // A sync of the directory makes the names durable. SQLite has synced its own earlier.
         let key = try #require(atStart.lastIndex { $0.hasPrefix(folder.file("machine.key")) })
         #expect(atStart[key...].contains { $0 == folder.path }, "\(atStart)")
         for _ in 0..<3 {
             let before = faults.synchronised.count { $0.hasSuffix("-wal") }
-            // More than may wait: at least one was begun after the count.
+            // This exceeds the queue's length, so at least one write began after the count.
             for _ in 0..<600 { _ = try #require(try probe.line()) }
             #expect(faults.synchronised.count { $0.hasSuffix("-wal") } > before)
         }
@@ -75,14 +75,14 @@ struct FaultTests {
     }
 
     @Test(
-        "L17: what can't be written through is an error, takes no count back, and is over once",
+        "L17: A failed sync is an error, lowers no count, and can be recovered from",
         arguments: [false, true]
     )
     func failing(isKilledMeanwhile: Bool) throws {
         let (folder, faults) = (try StateFolder(), try Faults())
         let probe = try Self.probe("write", folder, faults)
         #expect(try probe.line() == "open")
-        // The last numbers that were acknowledged, by user: see `StoreCrashProbe`.
+        // The last acknowledged numbers by user; see `StoreCrashProbe`.
         var failures: [UInt32: Int] = [:]
         var generations: [UInt32: Int] = [:]
         func next() throws -> Bool {
@@ -99,7 +99,7 @@ struct FaultTests {
         let switched = faults.folder.path + "/fails"
         try TemporaryFolder.write(switched, [])
         while try !next() {}
-        // Nothing is acknowledged while it lasts; what was on its way is through by now.
+        // No write succeeds during the fault, and earlier writes have completed.
         for _ in 0..<100 { #expect(try next()) }
         if !isKilledMeanwhile {
             #expect(unlink(switched) == 0)

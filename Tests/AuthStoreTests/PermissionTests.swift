@@ -6,9 +6,9 @@ import SQLite
 import TestSupport
 import Testing
 
-/// The directory and its files are ours alone.
+/// The directory and its files must be private to the service's user.
 struct PermissionTests {
-    @Test("The machine key is 32 random bytes, made once, and no other machine's")
+    @Test("The machine key is 32 random bytes, created once, and unique to the machine")
     func key() throws {
         let folder = try StateFolder()
         _ = try folder.state()
@@ -23,7 +23,7 @@ struct PermissionTests {
         #expect(try other.read("machine.key") != key)
     }
 
-    @Test("A machine key of another size is refused", arguments: [0, 16, 31, 33, 4096])
+    @Test("A machine key of the wrong size is refused", arguments: [0, 16, 31, 33, 4096])
     func keySize(_ size: Int) throws {
         let folder = try StateFolder()
         try folder.write(Array(repeating: 1, count: size), to: "machine.key")
@@ -34,7 +34,7 @@ struct PermissionTests {
         #expect(try folder.read("machine.key").count == size)
     }
 
-    @Test("A machine key that a killed first start left half made is made anew")
+    @Test("A machine key left incomplete by a killed first start is replaced")
     func halfKey() throws {
         let folder = try StateFolder()
         try folder.write([1, 2, 3], to: "machine.key.new", mode: 0o400)
@@ -44,7 +44,7 @@ struct PermissionTests {
     }
 
     @Test(
-        "A file that others may open is refused",
+        "A file with access for other users is refused",
         arguments: ["machine.key", "state.sqlite"],
         [0o640, 0o604, 0o660, 0o777] as [mode_t]
     )
@@ -59,7 +59,7 @@ struct PermissionTests {
     }
 
     @Test(
-        "A link or a directory in a file's place is refused",
+        "A symlink or directory in place of a file is refused",
         arguments: ["machine.key", "state.sqlite"]
     )
     func link(name: String) throws {
@@ -81,7 +81,7 @@ struct PermissionTests {
     }
 
     @Test(
-        "A directory that others may write to is refused",
+        "A directory writable by other users is refused",
         arguments: [0o770, 0o702, 0o1777] as [mode_t]
     )
     func directory(mode: mode_t) throws {
@@ -103,7 +103,7 @@ struct PermissionTests {
         #expect(folder.refusal()?.path == folder.path)
     }
 
-    @Test("A file in the directory's place, or above it, is refused")
+    @Test("A file in place of the directory or its parent is refused")
     func noDirectory() throws {
         let folder = try StateFolder()
         try folder.write([], to: "file")

@@ -14,7 +14,7 @@ extension StateFolder {
         try AuthStore.open(directory: path, now: now, bootID: bootID, settings: settings)
     }
 
-    /// What a start would find now.
+    /// Returns the state that a start would load.
     func state(
         now: Instant = Instant(nanoseconds: 0),
         bootID: String = "boot"
@@ -24,7 +24,7 @@ extension StateFolder {
         return state
     }
 
-    /// Runs SQL in the closed database, as somebody behind the store's back would.
+    /// Runs SQL in the closed database, bypassing the store.
     func tamper(_ sql: String) throws {
         var handle: OpaquePointer?
         defer { sqlite3_close(handle) }
@@ -32,7 +32,7 @@ extension StateFolder {
         try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(sql)")
     }
 
-    /// Why a start would fail now.
+    /// Returns the error of a start.
     func refusal() -> SystemError? {
         #expect(throws: SystemError.self) {
             try AuthStore.open(
@@ -46,14 +46,14 @@ extension StateFolder {
 }
 
 extension AuthStore {
-    /// Saves and waits for the answer.
+    /// Saves a record and waits for the result.
     func save(_ record: UserRecord, uid: UInt32) async -> SystemError? {
         await withCheckedContinuation { answer in
             save(record, uid: uid) { answer.resume(returning: $0) }
         }
     }
 
-    /// Saves and waits for the answer.
+    /// Saves an enrolment and waits for the result.
     func save(_ enrolment: Enrolment, uid: UInt32) async -> SystemError? {
         await withCheckedContinuation { answer in
             save(enrolment, uid: uid) { answer.resume(returning: $0) }
@@ -62,7 +62,7 @@ extension AuthStore {
 }
 
 extension Enrolment {
-    /// Updates, which must be a change.
+    /// Updates the enrolment, and expects a change.
     mutating func expectChange(
         sensor: String,
         ids: [String],
@@ -72,7 +72,7 @@ extension Enrolment {
         #expect(changed, sourceLocation: sourceLocation)
     }
 
-    /// Updates, which must not be a change.
+    /// Updates the enrolment, and expects no change.
     mutating func expectNoChange(
         sensor: String,
         ids: [String],

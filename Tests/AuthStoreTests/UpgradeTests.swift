@@ -6,10 +6,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// L17: what an earlier version wrote is read by this one.
+/// L17: This version reads the state of earlier versions.
 @Suite(.serialized)
 struct UpgradeTests {
-    /// Format 1, word for word as it was.
+    /// The literal schema and rows of format 1.
     private static let firstFormat = """
         CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE users (uid INTEGER PRIMARY KEY, failures INTEGER NOT NULL, passcode_cause TEXT,
@@ -32,7 +32,7 @@ struct UpgradeTests {
     private func firstFolder() throws -> StateFolder {
         let folder = try StateFolder()
         try folder.write([], to: "state.sqlite")
-        // The C library's.
+        // SAFETY: SQLite writes the pointer, and the `defer` below closes it.
         var handle: OpaquePointer?
         defer { sqlite3_close(handle) }
         try #require(sqlite3_open(folder.file("state.sqlite"), &handle) == SQLITE_OK)
@@ -40,7 +40,9 @@ struct UpgradeTests {
         return folder
     }
 
-    /// `isOfOneBoot`: nobody of another boot has opened it, who would have forgotten its times.
+    /// Expects all records.
+    ///
+    /// With `isOfOneBoot` no other boot has opened the state and dropped times.
     private func expectAll(_ state: LoadedState, isOfOneBoot: Bool = true) {
         var (first, second, third) = (UserRecord(), UserRecord(), UserRecord())
         first.failures = 4
@@ -59,11 +61,11 @@ struct UpgradeTests {
         #expect(state == all)
     }
 
-    @Test("L17: state of format 1 is brought up to date once, and has all it had")
+    @Test("L17: State of format 1 is upgraded once and keeps all data")
     func upgraded() async throws {
         let folder = try firstFolder()
         let now = Instant(nanoseconds: 10)
-        // The second time it is of format 2 already.
+        // The second start finds format 2.
         for _ in 0..<2 { try expectAll(folder.state(now: now)) }
         let (store, state) = try folder.open(now: now)
         var record = state.record(of: 1)
@@ -78,14 +80,14 @@ struct UpgradeTests {
         #expect(try folder.state(now: now).records[1] == record)
     }
 
-    @Test("L17: state of format 1 whose upgrade was killed at any instant has all it had")
+    @Test("L17: A kill during the upgrade from format 1 loses no data")
     func killed() throws {
         let faults = try Faults()
         var number = 0
         repeat {
             number += 1
             let folder = try firstFolder()
-            // In each call that changes a file, one after the other, until there are no more.
+            // Kills the process at each call that changes a file, in turn.
             faults.arm(.disk, number, with: nil)
             let probe = try ChildProcess(
                 ["StoreCrashProbe", "hold", folder.path],
@@ -102,7 +104,7 @@ struct UpgradeTests {
         #expect(number > 3)
     }
 
-    @Test("Half a failure of nobody is damage")
+    @Test("A half miss without a user record is damage")
     func nobody() throws {
         let folder = try firstFolder()
         _ = try folder.state()

@@ -6,10 +6,10 @@ import Testing
 
 @testable import AuthStore
 
-/// What waits for a disk that doesn't answer.
+/// A writer whose disk does not respond.
 @Suite(.timeLimit(.minutes(10)))
 struct WriterTests {
-    /// What a thread waits for, what it has begun, and what was said of it.
+    /// A disk that can be blocked, with its writes and the results of the writer.
     private final class Disk: Sendable {
         private let gate = Mutex(())
         private let begun = Mutex(0)
@@ -18,7 +18,7 @@ struct WriterTests {
         var writes: Int { begun.withLock { $0 } }
         var said: [SystemError.Code?] { answers.withLock { $0 } }
 
-        /// Holds up every write while the body runs.
+        /// Blocks every write while the body runs.
         func stopped(_ body: () -> Void) {
             gate.withLock { _ in body() }
         }
@@ -33,7 +33,7 @@ struct WriterTests {
         }
     }
 
-    @Test("L21: so many writes may wait for the disk; one more fails at once, and none is lost")
+    @Test("L21: At the queue's limit the next write fails at once, and none is lost")
     func bound() throws {
         let disk = Disk()
         let writer = try Writer(path: "/test") { writes in
@@ -47,7 +47,7 @@ struct WriterTests {
         let limit = 65_536
         disk.stopped {
             add()
-            // The first one is with the disk, and doesn't wait any more.
+            // The first write is at the disk, so it no longer waits in the queue.
             while disk.writes == 0 { sched_yield() }
             for _ in 0..<limit { add() }
             #expect(disk.said.isEmpty)

@@ -1,9 +1,9 @@
-/* Preloaded by tests: notes what a program writes through to the disk, has single calls fail, and
- * sets its clocks.
+/* A library that tests preload into a program. It records synced files, makes single calls fail, and
+ * sets the clocks ahead.
  *
- * $FAULTS is a folder: each path goes to a line of its `synchronised`; while there is a file
- * `fails` in it, nothing reaches the disk. Its `plan` is what `Tests/TestSupport/Faults.swift`
- * writes: which call of a kind fails, and how. */
+ * $FAULTS names a folder. Its file `synchronised` gets a line with the path of each synced file. While
+ * a file `fails` exists, every sync fails. `Tests/TestSupport/Faults.swift` writes the file `plan`,
+ * which selects the failing call and its error. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,16 +31,16 @@
 
 enum kind { NONE, DISK, DESCRIPTOR, MEMORY, BARRIER, WATCH, FOLDERS, PLACES, READ };
 
-/* What the test and this process share. */
+/* Memory shared by the test and this process. */
 struct plan {
     _Atomic int64_t kind;
-    /* The number of the call that fails, and whether all after it do as well. */
+    /* The number of the failing call, and whether all later calls fail as well. */
     _Atomic int64_t number, lasts;
-    /* With which errno; 0: the process is killed instead. */
+    /* The errno of the failure; 0 kills the process instead. */
     _Atomic int64_t error;
-    /* How many calls of the kind there were, and how many failed. */
+    /* The number of calls of this kind, and of failed calls. */
     _Atomic int64_t count, failed;
-    /* Seconds that the clocks are ahead. */
+    /* Seconds by which the clocks are ahead. */
     _Atomic int64_t wall, boot;
 };
 
@@ -54,7 +54,7 @@ static struct plan *plan(void) {
     if (folder != NULL) {
         snprintf(file, sizeof file, "%s/plan", folder);
         int plan = (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CLOEXEC);
-        /* No function of a sanitizer's: it may be what asks. */
+        /* Use raw system calls, because a sanitizer itself may be the caller. */
         void *at = plan < 0 ? MAP_FAILED
                             : (void *)syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE,
                                               MAP_SHARED, plan, 0);
@@ -66,7 +66,7 @@ static struct plan *plan(void) {
     return mapped;
 }
 
-/* Whether this call fails: then errno says how. */
+/* Whether this call must fail; sets errno if so. */
 static int fails(enum kind kind) {
     struct plan *it = plan();
     if (it == NULL || atomic_load(&it->kind) != kind) return 0;
@@ -127,8 +127,8 @@ ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off_t offset) 
 ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
     return pwrite64(descriptor, bytes, count, offset);
 }
-/* Whether a read of these bytes of a file fails: once, or ever again where what lasts is a place of
- * the disk that can't be read. */
+/* Whether a read of these bytes must fail. A lasting fault makes every read of that place of the disk
+ * fail. */
 static int read_fails(int descriptor, off_t offset, size_t size) {
     static _Atomic int64_t place = -1;
     static _Atomic uint64_t file;
@@ -168,8 +168,8 @@ int rename(const char *from, const char *to) {
 
 /* ---- Descriptors
 
-   Whatever the programs and their libraries ask for one with; `nm -D --undefined-only` tells. What
-   a caller names the number of, such as dup2(), needs none that is free. */
+   All functions by which the programs and their libraries get a descriptor, as listed by
+   `nm -D --undefined-only`. Functions such as dup2() need no free descriptor, so they are left out. */
 
 static int opened(int folder, const char *path, int flags, mode_t mode) {
     if (fails(DESCRIPTOR) || ((flags & O_CREAT) != 0 && fails(DISK))) return -1;
@@ -193,7 +193,7 @@ OPEN(open64, AT_FDCWD, const char *path)
 OPEN(openat, folder, int folder, const char *path)
 OPEN(openat64, folder, int folder, const char *path)
 
-/* What the compiler makes of them where no file is made. */
+/* The fortified variants, which the compiler calls if no file is created. */
 int __open_2(const char *path, int flags) { return opened(AT_FDCWD, path, flags, 0); }
 int __open64_2(const char *path, int flags) { return opened(AT_FDCWD, path, flags, 0); }
 int __openat_2(int folder, const char *path, int flags) { return opened(folder, path, flags, 0); }
@@ -233,7 +233,7 @@ int pidfd_open(pid_t process, unsigned flags) {
 }
 int dup(int descriptor) { return fails(DESCRIPTOR) ? -1 : (int)syscall(SYS_dup, descriptor); }
 
-/* What a program waits with. */
+/* Descriptors that a program waits on. */
 static int watch_fails(void) { return fails(DESCRIPTOR) || fails(WATCH); }
 
 int epoll_create1(int flags) {
@@ -246,7 +246,7 @@ int timerfd_create(int clock, int flags) {
     return watch_fails() ? -1 : (int)syscall(SYS_timerfd_create, clock, flags);
 }
 int signalfd(int descriptor, const sigset_t *signals, int flags) {
-    /* One that is there only hears of other signals from now on. */
+    /* An existing descriptor only changes its signals. */
     if (descriptor < 0 && watch_fails()) return -1;
     return (int)syscall(SYS_signalfd4, descriptor, signals, 8, flags);
 }
@@ -317,7 +317,7 @@ int gettimeofday(struct timeval *restrict result, void *restrict zone) {
     result->tv_usec = now.tv_nsec / 1000;
     return 0;
 }
-/* The kernel's clock is not ahead. */
+/* The kernel's own clock is not ahead, so convert absolute times. */
 int timerfd_settime(
     int timer, int flags, const struct itimerspec *value, struct itimerspec *former) {
     struct itimerspec real = *value;

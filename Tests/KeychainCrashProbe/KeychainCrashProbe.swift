@@ -4,14 +4,13 @@ import KeychainStore
 import Sealing
 import TestSupport
 
-/// A process with a keychain under a mixed load, that tests kill.
+/// A process that uses a keychain under a mixed load until a test kills it.
 ///
-/// `KeychainCrashProbe DIRECTORY SEED`; it reports every change that is on the disk, one line each:
+/// Usage: `KeychainCrashProbe DIRECTORY SEED`. The probe reports each durable change on a line:
 /// `add ID TEXT`, `replace ID NEW-ID TEXT`, `set ID TEXT`, `label ID TEXT`, `delete ID`. Before
-/// each it says `begin` and what it is about to do, and `failed` instead if that didn't happen.
+/// each change it prints `begin` and the planned change. If the change fails, it prints `failed`.
 ///
-/// With `remove` in the place of the seed it removes the file of the master key, once it is told
-/// to.
+/// With `remove` instead of a seed, it removes the master key's file on request.
 @main
 enum KeychainCrashProbe {
     static func main() {
@@ -56,13 +55,13 @@ enum KeychainCrashProbe {
     }
 }
 
-/// Adds, changes and deletes, as a seed has it.
+/// Adds, changes and deletes items in an order that the seed determines.
 private struct Load {
     let store: KeychainStore
     var random: SeededGenerator
     private var ids: [String] = []
     private var number = 0
-    /// Tells what this process adds from what an earlier one did.
+    /// Distinguishes the items of this process from the items of an earlier process.
     private let start: UInt64
 
     init(store: KeychainStore, seed: UInt64) {
@@ -140,7 +139,7 @@ private struct Load {
         KeychainCrashProbe.say("delete \(id)")
     }
 
-    /// Long enough that a torn write would show.
+    /// Returns a secret long enough to reveal a torn write.
     private func secret(_ text: String) -> SecretBytes {
         SecretBytes(Array(String(repeating: text + " ", count: 300).utf8))
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthEngine
 
-/// R60 to R67, R69, R70, L8, on every combination of flags.
+/// R60 to R67, R69, R70 and L8, for every combination of flags.
 @Suite("Access control")
 struct AccessControlTests {
     private typealias Flags = AccessControl.Flags
@@ -30,7 +30,7 @@ struct AccessControlTests {
         }
     }
 
-    @Test("R60 to R62: Every combination of flags is taken or refused with Apple's sentence")
+    @Test("R60 to R62: Every combination of flags is accepted or refused with Apple's message")
     func combinations() {
         #expect(Self.combinations.count == 512)
         let apart: Flags = [
@@ -53,11 +53,12 @@ struct AccessControlTests {
             #expect(refusal(flags)?.description == expected, "\(flags)")
             taken += expected == nil ? 1 : 0
         }
-        // Three operators, three biometries, four of the others, four beside; and userPresence.
+        // Three operator choices, three biometry choices, four of device, four extras; and
+        // userPresence.
         #expect(taken == 3 * 3 * 4 * 4 + 4)
     }
 
-    @Test("A bit without a meaning is refused, whichever it is")
+    @Test("Every bit without a meaning is refused")
     func unknownBits() {
         for bit in 0..<64 {
             let flag = Flags(rawValue: 1 << bit)
@@ -66,7 +67,7 @@ struct AccessControlTests {
         #expect(Flags.known.rawValue == 0xC000_C03B)
     }
 
-    @Test("R65: Accessibilities by their words; dk and dku read as ak; others are refused")
+    @Test("R65: Known accessibilities are accepted; dk and dku read as ak")
     func accessibilities() throws {
         for word in ["ak", "ck", "aku", "cku", "akpu"] {
             let control = try AccessControl(flags: 0, accessible: word)
@@ -96,7 +97,7 @@ struct AccessControlTests {
         #expect(try AccessControl(flags: nil, accessible: nil) == AccessControl())
     }
 
-    /// What the flags ask for, worked out another way: of all sets of proofs, which are enough.
+    /// Computes the requirement in another way: whether this set of proofs is enough.
     private func isEnough(_ proved: Set<Factor>, for flags: Flags) -> Bool {
         if flags.contains(.userPresence) {
             return proved.contains(.biometry) || proved.contains(.passcode)
@@ -119,7 +120,7 @@ struct AccessControlTests {
         (0..<8).map { bits in Set(Factor.allCases.filter { bits & 1 << $0.rawValue != 0 }) }
     }
 
-    @Test("R63 to R67: Every combination, operation and set of proofs gives what Apple's rules say")
+    @Test("R63 to R67: Every combination, operation and set of proofs follows Apple's rules")
     func requirements() throws {
         for flags in Self.combinations {
             guard let control = try? AccessControl(flags: flags) else { continue }
@@ -148,7 +149,7 @@ struct AccessControlTests {
         }
     }
 
-    @Test("R63: Constraints without an operator, or with and, are stages; with or they are one")
+    @Test("R63: Constraints are separate stages, unless `or` joins them into one")
     func stages() throws {
         let three: Flags = [.devicePasscode, .companion, .biometryAny]
         let stages: [Set<Factor>] = [[.biometry], [.companion], [.passcode]]
@@ -164,7 +165,7 @@ struct AccessControlTests {
         #expect(Requirement.policy(for: [.biometry, .companion]) == .biometricsOrCompanion)
     }
 
-    @Test("L8: A sensor below the strength that is asked for counts as none")
+    @Test("L8: A sensor below the required strength counts as none")
     func strength() throws {
         for flags in [.biometryAny, .biometryCurrentSet, .userPresence, .companion] as [Flags] {
             let type: BiometryType = flags == .companion ? .none : .fingerprint
@@ -184,7 +185,7 @@ struct AccessControlTests {
         }
     }
 
-    @Test("Another user's grants, an old unlock and a success that was passed on prove nothing")
+    @Test("Another user's grants, an old unlock and a reused success prove nothing")
     func foreignGrants() {
         #expect(Grant.finger(uid: 1).factor(uid: 2, minimumStrength: .convenience) == nil)
         let earlier = Grant.resting(on: .earlier(.finger()), uid: 1000)
@@ -193,7 +194,7 @@ struct AccessControlTests {
         #expect(Grant.passcode().factor(uid: 1000, minimumStrength: .strong) == .passcode)
     }
 
-    @Test("An authorization says what it is for")
+    @Test("An authorization names its user, operation and access control")
     func authorization() throws {
         let control = try AccessControl(flags: .devicePasscode)
         let authorization = AccessGrant.resting(

@@ -5,9 +5,9 @@ import Sealing
 import TestSupport
 import Testing
 
-/// L17: every acknowledged write survives kill -9 at any instant, and no half of another is seen.
+/// L17: Acknowledged writes survive kill -9 at any time, and no partial write is visible.
 ///
-/// `LA_KEYCHAIN_ROUNDS` sets how many times it is tried; 500 in the nightly form.
+/// `LA_KEYCHAIN_ROUNDS` sets the number of rounds; nightly runs use 500.
 @Suite("Crashes", .serialized)
 struct CrashTests {
     private static var rounds: Int {
@@ -15,7 +15,7 @@ struct CrashTests {
         return text.flatMap { Int($0) } ?? 15
     }
 
-    /// What the probe said: the items that must be there, and the one that may have changed.
+    /// The items that must exist, and the change in progress, from the probe's output.
     private struct Expected {
         var secrets: [String: String] = [:]
         var labels: [String: String] = [:]
@@ -42,12 +42,12 @@ struct CrashTests {
         }
     }
 
-    @Test("What was acknowledged before a kill at any instant is there, and nothing by halves")
+    @Test("Acknowledged writes survive a kill at any time, and none is partial")
     func killed() throws {
         var random = SeededGenerator()
         for round in 0..<Self.rounds {
             let folder = try StateFolder("keychain")
-            // The same folder again: a keychain that was killed goes on.
+            // Use the folder again: a killed keychain must continue to work.
             var expected = Expected()
             for _ in 0..<2 {
                 try killOnce(folder, &expected, isEarly: round % 5 == 0, using: &random)
@@ -56,24 +56,24 @@ struct CrashTests {
         }
     }
 
-    /// How one write of a keychain ends.
+    /// The failure mode of a write.
     enum Fault: CaseIterable {
-        /// It fails, and the process is killed at once.
+        /// The write fails, and the test kills the process at once.
         case failsLast
-        /// It fails, and the process goes on.
+        /// The write fails, and the process continues.
         case fails
-        /// The process ends in it.
+        /// The process is killed during the write.
         case kills
     }
 
     @Test(
-        "L17: whichever write of a keychain fails, its change has not happened, and the next does",
+        "L17: A failed write leaves no part of its change, and the next change succeeds",
         arguments: Fault.allCases
     )
     func failing(_ fault: Fault) throws {
         let faults = try Faults()
         let isNightly = ProcessInfo.processInfo.environment["LA_NIGHTLY"] != nil
-        // What was only not confirmed is the hardest to be rid of; each other write by night.
+        // A failed sync is the hardest to undo. Nightly runs cover all other writes.
         let kind = fault == .kills || isNightly ? Faults.Kind.disk : .barrier
         let step = fault == .kills && !isNightly ? 13 : 1
         var number = 1 - step
@@ -106,7 +106,7 @@ struct CrashTests {
     }
 
     @Test(
-        "L17: Whichever read of a keychain fails, once or for good, nothing of it is set aside",
+        "L17: A failed read, once or permanently, never sets a keychain aside",
         arguments: [false, true]
     )
     func unread(isForGood: Bool) throws {
@@ -134,7 +134,7 @@ struct CrashTests {
         #expect(number > 3)
     }
 
-    @Test("L18: A new folder, its key and their names are on the disk before anything else is")
+    @Test("L18: A new folder, its key and their names are durable before first use")
     func newKey() throws {
         let (folder, faults) = (try StateFolder("keychain"), try Faults())
         let probe = try ChildProcess(
@@ -148,12 +148,12 @@ struct CrashTests {
         let written = faults.synchronised
         #expect(written.first == folder.path, "\(written)")
         let key = try #require(written.lastIndex(of: folder.file("master.key.new")), "\(written)")
-        // From then on the key is used.
+        // The key is in use from this point.
         let beside = written[key...].prefix { !$0.hasSuffix("-wal") }
         #expect(beside.contains(folder.path + "/keychain"), "\(written)")
     }
 
-    @Test("L18: A new folder whose name didn't get onto the disk is made anew by the next start")
+    @Test("L18: A new folder whose name was not synced is recreated by the next start")
     func newFolder() throws {
         let (folder, faults) = (try StateFolder("keychain"), try Faults())
         faults.arm(.barrier, 1, with: EIO)
@@ -172,7 +172,7 @@ struct CrashTests {
         #expect(written.first == folder.path, "\(written)")
     }
 
-    /// A keychain takes an item, and has it.
+    /// Expects that a keychain can store and find an item.
     private func expectUsable(_ folder: StateFolder) throws {
         let store = try folder.open()
         let caller = Caller(uid: 1000, app: nil, enrolment: nil)
@@ -188,7 +188,7 @@ struct CrashTests {
         #expect(try store.read(id, caller: caller) == "after")
     }
 
-    @Test("A keychain of format 1 whose upgrade was killed at any instant has all it had")
+    @Test("A kill during the upgrade from format 1 loses no items")
     func killedUpgrading() throws {
         var random = SeededGenerator()
         for _ in 0..<Self.rounds {
@@ -251,7 +251,7 @@ struct CrashTests {
             if case .text(let label) = item.attributes.values["labl"] { labels[item.id] = label }
         }
         if (secrets, labels) != (expected.secrets, expected.labels) {
-            // Then the change that had begun is there, all of it.
+            // Otherwise the change in progress must be complete.
             if ["add", "replace"].contains(begun.first) {
                 let added = secrets.keys.first { expected.secrets[$0] == nil } ?? "none"
                 let line = begun.dropLast() + [added] + begun.suffix(1)

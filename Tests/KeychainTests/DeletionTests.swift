@@ -6,21 +6,21 @@ import Testing
 @testable import AuthEngine
 @testable import KeychainStore
 
-/// What was deleted is overwritten: nobody who gets the file later finds it there.
+/// Deleted data is overwritten, so that the file reveals no trace of it.
 ///
-/// Some builds of SQLite do so unasked, Debian's among them; others only by the pragma.
+/// Some builds of SQLite, such as Debian's, do so by default; others need the pragma.
 @Suite("Deletion")
 struct DeletionTests {
     private static let marker = "a label that is easily found"
 
-    /// A secret in its row, and one with pages of its own.
+    /// A small secret within its row, and a large secret with pages of its own.
     private static let sizes = [20, 60_000]
 
     private static let nowhere = [
         "label": 0, "envelope's beginning": 0, "envelope's end": 0,
     ]
 
-    @Test("R66: Deleting needs no authentication and counts what was there")
+    @Test("R66: Deleting needs no authentication and returns the deleted items")
     func delete() throws {
         let store = try StateFolder("keychain").open()
         let ids = [try store.add("a", flags: .biometryAny), try store.add("b")]
@@ -35,7 +35,7 @@ struct DeletionTests {
         #expect(try store.delete(ids, caller: .person).count == 0)
     }
 
-    @Test("L21: To look for thousands of unknown ids is not to look each of them up")
+    @Test("L21: Thousands of unknown ids are not looked up one by one")
     func unknown() throws {
         let store = try StateFolder("keychain").open()
         let own = try store.add("a", flags: .biometryAny)
@@ -53,7 +53,7 @@ struct DeletionTests {
         #expect(try store.accessControls(of: [own, ids[0]], caller: .person).count == 1)
     }
 
-    /// What this thread has used of a processor, whatever else runs.
+    /// Returns the processor time of this thread, independent of system load.
     private func processorTime(_ body: () throws -> Void) rethrows -> Double {
         func now() -> Double {
             var time = timespec()
@@ -65,7 +65,7 @@ struct DeletionTests {
         return now() - start
     }
 
-    @Test("L18: Nothing of a deleted item stays in the file", arguments: sizes)
+    @Test("L18: No trace of a deleted item stays in the file", arguments: sizes)
     func deleted(size: Int) throws {
         let stored = try Stored(size: size)
         #expect(try stored.counts().values.allSatisfy { $0 > 0 }, "it is where this test looks")
@@ -74,7 +74,7 @@ struct DeletionTests {
     }
 
     @Test(
-        "L18: Nothing of a secret stays in the file once another took its place",
+        "L18: No trace of a replaced secret stays in the file",
         arguments: sizes
     )
     func replaced(size: Int) throws {
@@ -93,7 +93,7 @@ struct DeletionTests {
         #expect(counts["envelope's end"] == 0)
     }
 
-    @Test("L18: Nothing of an item that another enrolment deletes stays in the file")
+    @Test("L18: No trace of an item that an enrolment change deletes stays in the file")
     func enrolment() throws {
         let stored = try Stored(size: 20, flags: .biometryCurrentSet)
         #expect(try stored.counts().values.allSatisfy { $0 > 0 })
@@ -101,17 +101,17 @@ struct DeletionTests {
         #expect(try stored.counts() == Self.nowhere)
     }
 
-    /// An item in a file of its own, with what of it lies there.
+    /// An item in a file of its own, with the bytes that identify it.
     private struct Stored {
         let folder: StateFolder
         let id: String
         let traces: [(name: String, bytes: [UInt8])]
 
-        /// Closed again once it is there.
+        /// Stores the item and closes the keychain.
         init(size: Int, flags: AccessControl.Flags = []) throws {
             folder = try StateFolder("keychain")
             let store = try folder.open()
-            // Others before and after it, so that its page stays in use.
+            // Items before and after it keep its page in use.
             try store.add("before")
             let secret = String(repeating: "s", count: size)
             id = try store.add(DeletionTests.marker, secret, flags: flags)
@@ -127,7 +127,7 @@ struct DeletionTests {
             ]
         }
 
-        /// How often each of them is in the files, with the keychain closed.
+        /// Counts the occurrences of each trace in the files while the keychain is closed.
         func counts() throws -> [String: Int] {
             let bytes = try folder.files.filter { $0.hasPrefix("items.sqlite") }
                 .flatMap { try folder.read($0) }

@@ -4,14 +4,13 @@ import Testing
 @testable import AuthEngine
 @testable import KeychainStore
 
-/// L18: everything that decides about an item is authenticated with its secret, not only with its
-/// row.
+/// L18: An item's properties are authenticated with its secret, not only with its row.
 @Suite("Envelopes")
 struct EnvelopeTests {
     private static let identity = [UInt8](repeating: 5, count: 16)
     private let ring = KeyRing(MasterKey([UInt8](repeating: 3, count: 32)), identity: identity)
 
-    /// What an item is made of, each part apart.
+    /// The parts of an item, which tests vary separately.
     private struct Parts {
         var id = ItemID(bytes: [UInt8](repeating: 1, count: 16))
         var uid: UInt32 = 1000
@@ -64,7 +63,7 @@ struct EnvelopeTests {
         ("size", { $0.secretSize = 5 }),
     ]
 
-    @Test("An envelope opens for the very item that it was made for", arguments: [nil, "password"])
+    @Test("An envelope opens only for the exact item of its sealing", arguments: [nil, "password"])
     func bound(password: String?) throws {
         let password = password.map { SecretBytes($0) }
         let item = try Parts().item()
@@ -76,7 +75,7 @@ struct EnvelopeTests {
         )
         let envelope = try Envelope(sealed.bytes)
         #expect(try envelope.open(item, password: password, ring: ring).text == "secret")
-        // Stretching a password takes its time.
+        // Stretching a password is slow, so test fewer changes with a password.
         for (name, change) in password == nil ? Self.changes[...] : Self.changes[4...5] {
             var parts = Parts()
             change(&parts)
@@ -98,7 +97,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("Every byte of an envelope counts")
+    @Test("Every byte of an envelope is authenticated")
     func everyByte() throws {
         let item = try Parts().item()
         let bytes = try Envelope(
@@ -124,7 +123,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("The same secret never looks the same, and never shows")
+    @Test("Sealing a secret twice gives different bytes, and never plaintext")
     func random() throws {
         let item = try Parts().item()
         let text = "a secret that would be seen"
@@ -136,7 +135,7 @@ struct EnvelopeTests {
         #expect(envelopes.allSatisfy { $0.firstRange(of: Array("secret".utf8)) == nil })
     }
 
-    @Test("A record comes back as it was written, and none that was cut or is longer does")
+    @Test("A record survives encoding, and truncated or extended bytes are refused")
     func records() throws {
         let item = try Parts().item()
         #expect(try Item(item.itemID, uid: 1000, record: item.record) == item)

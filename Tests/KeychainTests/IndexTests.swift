@@ -5,10 +5,10 @@ import Sealing
 import TestSupport
 import Testing
 
-/// A search reads what it needs, and finds what a look at every item would.
-@Suite("The index of items")
+/// A search reads only what it needs, and finds all matching items.
+@Suite("Item index")
 struct IndexTests {
-    @Test("A query finds the same items as a comparison with each, after any change")
+    @Test("A query finds the same items as a full comparison, after any change")
     func sameAsComparison() throws {
         var random = SeededGenerator()
         let store = try StateFolder("keychain").open()
@@ -56,7 +56,7 @@ struct IndexTests {
                 #expect(try store.find(query).map(\.id) == expected.map(\.id))
             }
         }
-        // Most of these are of an item that is gone, or has another account now.
+        // Most of these accounts belong to items that were deleted or changed.
         for step in 0..<200 {
             let account = AttributeValue.text("account \(step)")
             let expected = all.filter { $0.attributes.values["acct"] == account }
@@ -64,11 +64,11 @@ struct IndexTests {
         }
         #expect(try store.find(["svce": .text("service 9")]).isEmpty)
         #expect(try store.find(["id": .text("no id")]).isEmpty)
-        // The index of a user is nobody else's.
+        // Each user has a separate index.
         #expect(try store.find(["svce": .text("service 1")], caller: .other).isEmpty)
     }
 
-    @Test("Unknown ids delete nothing, however many they are")
+    @Test("Any number of unknown ids deletes no items")
     func unknownIDs() throws {
         let store = try StateFolder("keychain").open()
         let known = try (0..<10).map { try store.add("\($0)") }
@@ -79,17 +79,17 @@ struct IndexTests {
         #expect(try store.find().isEmpty)
     }
 
-    @Test("A keychain of format 1 is brought up to date once, and has what it had")
+    @Test("A keychain of format 1 is upgraded once and keeps its items")
     func upgraded() throws {
         let folder = try StateFolder("keychain")
         try Format1.put(into: folder)
         let caller = Caller(uid: 0, app: nil, enrolment: nil)
-        // The second time it is of format 2 already.
+        // The second start finds format 2.
         for _ in 0..<2 {
             let store = try folder.open()
             #expect(store.setAside == nil && !store.isLost)
             #expect(try store.itemCount(of: 0) == 44)
-            // One is of an enrolment, and so hidden from who has none.
+            // A single item needs an enrolment, so it is hidden from a caller without enrolment.
             #expect(try store.find(caller: caller).count == 43)
             #expect(try store.find(["svce": .text("service 1")], caller: caller).count == 10)
             let found = try store.find(
@@ -117,7 +117,7 @@ struct IndexTests {
         #expect(try store.itemCount(of: 0) == 42)
     }
 
-    @Test("An item that was damaged before the upgrade is still never taken for no item")
+    @Test("A search still reports an item that was damaged before the upgrade")
     func upgradedWithDamage() throws {
         let folder = try StateFolder("keychain")
         try Format1.put(into: folder)
@@ -129,12 +129,12 @@ struct IndexTests {
         expectRefusal(.decode) { _ = try store.find(["svce": .text("nothing")], caller: caller) }
     }
 
-    @Test("A list of format 1 that lacks an item is refused, and the upgrade leaves it so")
+    @Test("A ledger of format 1 that lacks an item is refused, even after the upgrade")
     func upgradedWithoutItem() throws {
         let folder = try StateFolder("keychain")
         try Format1.put(into: folder)
         let caller = Caller(uid: 0, app: nil, enrolment: nil)
-        // A length, an id and a version.
+        // Removes one entry: a length, an id and a version.
         try folder.run("UPDATE ledgers SET ledger = CAST(substr(ledger, 29) AS BLOB)")
         for _ in 0..<2 {
             let store = try folder.open()
@@ -144,7 +144,7 @@ struct IndexTests {
     }
 }
 
-/// A keychain that format 1 wrote: 44 items of uid 0.
+/// A keychain written by format 1, with 44 items of uid 0.
 enum Format1 {
     static func put(into folder: StateFolder) throws {
         #expect(mkdir(folder.file(""), 0o700) == 0)

@@ -11,7 +11,7 @@ extension ItemTests {
         let store = try StateFolder("keychain").open()
         try store.add("a", flags: .biometryCurrentSet)
         let changed = Caller.person.with(.second)
-        // Nothing can be written, as on a full disk.
+        // Fail every write, as on a full disk.
         try store.database.run("PRAGMA query_only = ON")
         #expect(try store.find(caller: changed).isEmpty)
         #expect(try store.itemCount(of: 1000) == 1)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Items")
 struct ItemTests {
-    @Test("A secret comes back after a restart, byte by byte, also an empty and a largest one")
+    @Test("Secrets of any size survive a restart unchanged")
     func roundTrip() throws {
         let folder = try StateFolder("keychain")
         let largest = [UInt8]((0..<65_536).map { UInt8(truncatingIfNeeded: $0 * 7) })
@@ -53,7 +53,7 @@ struct ItemTests {
         #expect(Set(ids).count == 3 && ids.allSatisfy { $0.count == 32 })
     }
 
-    @Test("The same primary key is a duplicate: of this class, user and app alone")
+    @Test("A primary key is unique within a class, user and app")
     func duplicates() throws {
         let store = try StateFolder("keychain").open()
         func add(_ values: [String: AttributeValue], caller: Caller = .person) throws {
@@ -68,7 +68,7 @@ struct ItemTests {
         }
         let plain: [String: AttributeValue] = ["class": .text("genp"), "svce": .text("s")]
         try add(plain)
-        // Nothing, and an attribute that says nothing, are the same.
+        // A missing attribute equals an empty attribute.
         expectRefusal(.duplicate) { try add(plain) }
         expectRefusal(.duplicate) { try add(plain.merging(["acct": .text("")]) { $1 }) }
         expectRefusal(.duplicate) { try add(plain.merging(["labl": .text("l")]) { $1 }) }
@@ -88,7 +88,7 @@ struct ItemTests {
         expectRefusal(.duplicate) { try add(server.merging(["port": .number(0)]) { $1 }) }
     }
 
-    @Test("A new item takes another's place in one change; what can't be stored leaves that")
+    @Test("A replacement is a single change, and a failure keeps the old item")
     func replacing() throws {
         let folder = try StateFolder("keychain")
         let store = try folder.open(itemLimit: 2)
@@ -132,7 +132,7 @@ struct ItemTests {
         #expect(try store.find().count == 2)
     }
 
-    @Test("L16: a search that finds more than a bus takes is refused, a narrower one isn't")
+    @Test("L16: A search with too large a result is refused, a narrower search works")
     func largeAnswers() throws {
         let store = try StateFolder("keychain").open()
         let text = String(repeating: "x", count: Attributes.valueLimit - 50)
@@ -155,7 +155,7 @@ struct ItemTests {
         #expect(try store.find(caller: .other).isEmpty)
     }
 
-    @Test("A search compares every attribute that is given, and gives no secret")
+    @Test("A search compares every given attribute, and returns no secret")
     func search() throws {
         let store = try StateFolder("keychain").open()
         let first = try store.add("mail", date: 5)
@@ -184,7 +184,7 @@ struct ItemTests {
         expectRefusal(.parameter) { _ = try store.find(["class": .text("cert")]) }
     }
 
-    @Test("A search gives items by their second, and those of one in the order of their making")
+    @Test("A search orders items by time, and then by their creation")
     func order() throws {
         let folder = try StateFolder("keychain")
         var store: KeychainStore? = try folder.open()
@@ -193,7 +193,7 @@ struct ItemTests {
             ids.append(try #require(try store?.add("\(number)", date: 7)))
         }
         let early = try #require(try store?.add("early", date: 6))
-        // Neither a change nor another item's end moves one.
+        // Neither a change nor the deletion of another item moves an item.
         try store?.update(ids[3], ["labl": .text("x")], caller: .person, date: 9)
         try store?
             .setSecret(
@@ -211,7 +211,7 @@ struct ItemTests {
         }
     }
 
-    @Test("Attributes of another class, type or size, and those of the keychain, are refused")
+    @Test("Attributes of a wrong class, type or size, or set by the keychain, are refused")
     func attributes() throws {
         let plain: [String: AttributeValue] = ["class": .text("genp")]
         for (name, value) in [
@@ -235,7 +235,7 @@ struct ItemTests {
         #expect(attributes.values == ["gena": most, "svce": text])
     }
 
-    @Test("An update changes what is given, keeps the secret and the rest, and may not collide")
+    @Test("An update keeps the secret and other attributes, and must not collide")
     func update() throws {
         let folder = try StateFolder("keychain")
         var store: KeychainStore? = try folder.open()
@@ -262,7 +262,7 @@ struct ItemTests {
         try again.add("a")
     }
 
-    @Test("R66: A new secret takes the old one's place without any authentication")
+    @Test("R66: A new secret replaces the old secret without authentication")
     func setSecret() throws {
         let store = try StateFolder("keychain").open()
         for accessibility in AccessControl.Accessibility.allCases {
@@ -291,7 +291,7 @@ struct ItemTests {
         }
     }
 
-    @Test("Another user's item, and another sandboxed app's, doesn't exist")
+    @Test("Items of another user or sandboxed app are not found")
     func strangers() throws {
         let store = try StateFolder("keychain").open()
         let app = Caller(uid: 1000, app: "org.example.A", enrolment: .first)
@@ -299,7 +299,7 @@ struct ItemTests {
         let plain = try store.add("plain")
         let own = try store.add("own", caller: app)
         #expect(try store.read(own, caller: app) == "secret")
-        // A program that isn't confined could be anybody, the app included.
+        // A program outside a sandbox could be any program, including the app.
         #expect(try store.read(own) == "secret")
         for (caller, ids) in [(Caller.other, [plain, own]), (otherApp, [plain, own])] {
             #expect(try store.find(caller: caller).isEmpty)
@@ -315,7 +315,7 @@ struct ItemTests {
         #expect(try store.find(caller: app).map(\.id) == [own])
     }
 
-    @Test("A user has as many items as the limit says, and room again after deleting one")
+    @Test("A user can store items up to the limit, and again after deleting one")
     func limit() throws {
         let store = try StateFolder("keychain").open(itemLimit: 3)
         let ids = try (0..<3).map { try store.add("\($0)") }
@@ -325,9 +325,9 @@ struct ItemTests {
         try store.add("more")
     }
 
-    // MARK: What guards them
+    // MARK: Authorization
 
-    @Test("An authorization opens what it was made for: that user, operation and access control")
+    @Test("An authorization works only for its user, operation and access control")
     func authorization() throws {
         let store = try StateFolder("keychain").open()
         let id = try store.add("a", flags: .biometryAny)
@@ -368,7 +368,7 @@ struct ItemTests {
         }
     }
 
-    @Test("R64: The application password opens the item; without it, or with another, nothing does")
+    @Test("R64: Only the right app password opens the item")
     func applicationPassword() throws {
         let folder = try StateFolder("keychain")
         let id = try folder.open()
@@ -397,7 +397,7 @@ struct ItemTests {
         expectRefusal(.authFailed) { _ = try store.read(plain, password: "p") }
     }
 
-    @Test("R67: An item of the current enrolment is gone after a change, also once that is undone")
+    @Test("R67: An enrolment change deletes the item, even if the change is undone")
     func currentSet() throws {
         let folder = try StateFolder("keychain")
         var store: KeychainStore? = try folder.open()
@@ -412,11 +412,11 @@ struct ItemTests {
         let again = try folder.open()
         expectRefusal(.notFound) { _ = try again.read(current) }
         #expect(try again.find().count == 2)
-        // Its place is free, as F2 has it.
+        // The primary key is free again (F2).
         try again.add("current", flags: .biometryCurrentSet, caller: changed)
     }
 
-    @Test("R67: Enrolment and generation both count, and each call looks")
+    @Test("R67: Every call compares both enrolment and generation")
     func everyCall() throws {
         let mark = EnrolmentMark(generation: 9, state: EnrolmentMark.first.state)
         let calls: [(KeychainStore, String, Caller) throws -> Void] = [
@@ -453,13 +453,13 @@ struct ItemTests {
         }
     }
 
-    @Test("L17: Without a known enrolment items of one are hidden, and come back with it")
+    @Test("L17: While the enrolment is unknown, its items are hidden, not deleted")
     func lostEnrolment() throws {
         let store = try StateFolder("keychain").open()
         let id = try store.add("a", "kept", flags: .biometryCurrentSet)
         let key = try store.add("b", "kept", flags: .biometryCurrentSet)
         let other = try store.add("c")
-        // Generations begin anew with a new database, and a new machine key has other states.
+        // A new database restarts generations, and a new machine key gives other states.
         let lost: [EnrolmentMark?] = [
             nil, EnrolmentMark(generation: 1, state: [7]), EnrolmentMark(generation: 0, state: []),
         ]
@@ -469,7 +469,7 @@ struct ItemTests {
             #expect(try store.delete([id], caller: caller).isEmpty)
         }
         #expect(try store.read(id) == "kept")
-        // Nobody is told of an item that can't be seen: it gives way.
+        // A hidden item must not be revealed as a duplicate, so it is replaced.
         let new = try store.add("a", "new", caller: Caller.person.with(nil))
         try store.update(other, ["svce": .text("b")], caller: Caller.person.with(nil), date: 1)
         for gone in [id, key] { expectRefusal(.notFound) { _ = try store.read(gone) } }
@@ -478,7 +478,7 @@ struct ItemTests {
         expectRefusal(.duplicate) { try store.add("b") }
     }
 
-    @Test("R69: Items for as long as there is a passcode go with it; others and other users stay")
+    @Test("R69: Removing the password deletes the user's items that need it, and no others")
     func passcodeRemoved() throws {
         let folder = try StateFolder("keychain")
         var store: KeychainStore? = try folder.open()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AuthEngine
 
-/// Attributes that came later, and keys whose bytes a program has.
+/// Attributes added in later versions, and keys that a program provides.
 @Suite("Key material and later attributes")
 struct KeyMaterialTests {
     private func add(
@@ -28,7 +28,7 @@ struct KeyMaterialTests {
         )
     }
 
-    @Test("Key material is read and replaced as any secret, and is no key of the keychain")
+    @Test("Key material is read and replaced like any secret, and is no keychain key")
     func material() throws {
         let store = try StateFolder("keychain").open()
         let id = try add(["class": .text("keys"), "klbl": .bytes([1])], to: store)
@@ -60,13 +60,13 @@ struct KeyMaterialTests {
             )
         }
         expectRefusal(.parameter) { _ = try add(["class": .text("genp")], to: store) }
-        // Its secret would be read without the authentication that the flag promises.
+        // The secret could be read without the authentication that the flag promises.
         expectRefusal(.parameter) {
             _ = try add(["class": .text("keys")], to: store, flags: .privateKeyUsage)
         }
     }
 
-    @Test("Keys with the same tag are two when they have labels, and found by what they are")
+    @Test("Keys with equal tags differ by their labels, and searches find them by attributes")
     func labels() throws {
         let store = try StateFolder("keychain").open()
         func make(_ label: [UInt8]?) throws -> (id: String, publicKey: [UInt8]) {
@@ -93,7 +93,7 @@ struct KeyMaterialTests {
         }
     }
 
-    @Test("A synchronised item and a local one are two; one that says nothing is local")
+    @Test("A synchronised item and a local item are two; the default is local")
     func synchronised() throws {
         let store = try StateFolder("keychain").open()
         let plain: [String: AttributeValue] = ["class": .text("genp"), "svce": .text("s")]
@@ -111,7 +111,7 @@ struct KeyMaterialTests {
         #expect(try store.find(["invi": .flag(false)]).isEmpty)
     }
 
-    @Test("Two spellings of one letter are two texts")
+    @Test("Two Unicode spellings of a letter are two texts")
     func spellings() throws {
         let store = try StateFolder("keychain").open()
         let path = AttributeValue.text("\u{e9}")
@@ -121,7 +121,7 @@ struct KeyMaterialTests {
         #expect(try store.find(["path": .text("e\u{301}")]).isEmpty)
     }
 
-    @Test("An item may be older than its place in the keychain")
+    @Test("An item's creation date may precede its place in the order")
     func dates() throws {
         let store = try StateFolder("keychain").open()
         let attributes: [String: AttributeValue] = ["class": .text("genp")]

@@ -7,14 +7,14 @@ import Testing
 
 @testable import AuthEngine
 
-/// Keys, checked by other people's implementations: the openssl command and Python's cryptography.
+/// Keys, checked with independent implementations: openssl and Python's cryptography.
 @Suite("Keys")
 struct KeyTests {
     private struct Made {
         let store: KeychainStore
         let id: String
         let point: [UInt8]
-        /// Kept, because the store is in it.
+        /// Holds the folder, because the store is in it.
         let folder: StateFolder
 
         init(flags: AccessControl.Flags = .privateKeyUsage, password: String? = nil) throws {
@@ -93,7 +93,7 @@ struct KeyTests {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// A public key as openssl reads it: the DER header of P-256, then the point.
+    /// Returns a public key in openssl's format: the DER header of P-256, then the point.
     private func openSSLKey(_ point: [UInt8]) -> [UInt8] {
         [
             0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06,
@@ -101,7 +101,7 @@ struct KeyTests {
         ] + point
     }
 
-    /// Runs Python with `point`, the key's own, and what else it is given, in hexadecimal.
+    /// Runs a Python script with the key's `point` and further values in hexadecimal.
     private func python(_ script: String, _ values: [[UInt8]]) throws -> [UInt8] {
         let start = """
             import sys
@@ -121,7 +121,7 @@ struct KeyTests {
         return try run(["/usr/bin/python3", "-c", start + script] + values.map(hexadecimal))
     }
 
-    @Test("A signature of a message, and of a digest, holds for openssl")
+    @Test("openssl accepts signatures of a message and of a digest")
     func openSSL() throws {
         let key = try Made()
         let message = Array("to be signed".utf8)
@@ -142,7 +142,7 @@ struct KeyTests {
         }
     }
 
-    @Test("A signature holds for cryptography, and not for another message")
+    @Test("cryptography accepts a signature, and refuses it for another message")
     func cryptography() throws {
         let key = try Made()
         let message = Array("message".utf8)
@@ -165,7 +165,7 @@ struct KeyTests {
     }
 
     @Test(
-        "What cryptography encrypts the way Apple does is decrypted, and nothing that was changed"
+        "Data that cryptography encrypts like Apple is decrypted, modified data is refused"
     )
     func decrypt() throws {
         let key = try Made()
@@ -196,7 +196,7 @@ struct KeyTests {
         }
     }
 
-    @Test("Both sides of an exchange have the same secret, plain and derived")
+    @Test("Both sides of an exchange get equal secrets, plain and derived")
     func exchange() throws {
         let key = try Made()
         let info = Array("shared info".utf8)
@@ -242,7 +242,7 @@ struct KeyTests {
         _ = try key.sign([], .message)
     }
 
-    @Test("A key can't be read, replaced or added; an item is no key")
+    @Test("A key can't be read, replaced or added, and other items are no keys")
     func notItems() throws {
         let key = try Made()
         expectRefusal(.parameter) { _ = try key.store.read(key.id) }
@@ -291,11 +291,11 @@ struct KeyTests {
         #expect(try key.store.item(item, caller: .person).publicKey.isEmpty)
     }
 
-    @Test("R66: Each use of a key needs an authorization of its own")
+    @Test("R66: Each use of a key needs its own authorization")
     func operations() throws {
         let key = try Made(flags: [.privateKeyUsage, .biometryAny])
         for operation in AccessOperation.allCases {
-            // What makes no sense is found out only once the authorization is the right one.
+            // Invalid arguments are detected only after the right authorization.
             expectRefusal(operation == .useKeySign ? .parameter : .authFailed) {
                 _ = try key.sign([], .digest, for: operation)
             }
@@ -308,7 +308,7 @@ struct KeyTests {
         }
     }
 
-    @Test("A key with an application password works with that one")
+    @Test("A key with an app password works only with that password")
     func password() throws {
         let key = try Made(flags: [.privateKeyUsage, .applicationPassword], password: "right")
         #expect(try !key.sign([], password: "right").isEmpty)
@@ -316,7 +316,7 @@ struct KeyTests {
         expectRefusal(.authFailed) { _ = try key.sign([]) }
     }
 
-    @Test("A key is the same after a restart, and no two are")
+    @Test("A key survives a restart, and every key is different")
     func restart() throws {
         let key = try Made()
         let other = try key.store.createKey(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Keychain")
 struct KeychainTests {
-    @Test("Many callers at once get their answers, from one thread that is none of theirs")
+    @Test("Concurrent callers get their results from the keychain's own thread")
     func concurrent() async throws {
         let folder = try StateFolder("keychain")
         let keychain = try folder.keychain()
@@ -41,7 +41,7 @@ struct KeychainTests {
         #expect(count == 40)
     }
 
-    @Test("A refusal comes back as one")
+    @Test("A refusal reaches the caller as a `KeychainError`")
     func refusal() async throws {
         let folder = try StateFolder("keychain")
         let keychain = try folder.keychain()
@@ -52,7 +52,7 @@ struct KeychainTests {
         }
     }
 
-    @Test("The thread ends with the keychain, and another process may have it")
+    @Test("A released keychain ends its thread and releases its files")
     func end() async throws {
         let folder = try StateFolder("keychain")
         for _ in 0..<20 {

@@ -3,10 +3,10 @@ import Testing
 
 @testable import KeychainStore
 
-/// L18: what says which items there are, and where.
+/// L18: The authenticated list of a user's items.
 @Suite("Ledgers")
 struct LedgerTests {
-    /// A ledger whose pages are in memory, beside what they should hold.
+    /// A ledger with its pages in memory, beside the expected entries.
     private struct Trial {
         var ledger = Ledger()
         var pages: [UInt64: [LedgerEntry]] = [:]
@@ -21,7 +21,7 @@ struct LedgerTests {
             for (key, version) in edits { expected[key] = version }
         }
 
-        /// Every page is where its ledger says, and everything is in one of them.
+        /// Expects every page where the ledger lists it, and every entry in one page.
         func expectSound() {
             #expect(Set(ledger.pages.map(\.number)) == Set(pages.keys))
             var entries: [LedgerEntry] = []
@@ -35,7 +35,7 @@ struct LedgerTests {
             #expect(entries.count == expected.count)
             #expect(entries.allSatisfy { expected[$0.key] == $0.version })
             #expect(ledger.itemCount == expected.keys.count { $0.token == ItemIndex.items })
-            // Half of each page is used, so that there are never many.
+            // Pages are at least partly filled, so their number stays small.
             #expect(ledger.pages.count <= 1 + expected.count / 32)
         }
 
@@ -45,7 +45,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("A ledger holds what was written, whatever the order, in pages that are well filled")
+    @Test("A ledger keeps all entries in well-filled pages, in any order of edits")
     func simulated() throws {
         var random = SeededGenerator()
         for _ in 0..<10 {
@@ -54,7 +54,7 @@ struct LedgerTests {
                 var edits: [LedgerEntry.Key: UInt64?] = [:]
                 for _ in 0..<Int.random(in: 1...(step % 10 == 0 ? 400 : 8), using: &random) {
                     let key = LedgerEntry.Key(
-                        // Most have the token of few others, some the same as many.
+                        // Most tokens belong to few items, some to many.
                         token: UInt64.random(
                             in: 0...(Bool.random(using: &random) ? 1 : 500),
                             using: &random
@@ -73,7 +73,7 @@ struct LedgerTests {
             for entries in trial.pages.values {
                 #expect(try [LedgerEntry](entries.bytes) == entries)
             }
-            // Nearly all of it goes, a little at a time, and then the rest.
+            // Remove nearly all entries singly, then the rest at once.
             let going = trial.expected.keys.sorted().shuffled(using: &random).dropLast(40)
             for key in going { try trial.apply([key: UInt64?.none]) }
             trial.expectSound()
@@ -82,7 +82,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("What has one token is found in its pages alone, however many there are")
+    @Test("A look-up by token reads only the pages of that token")
     func tokens() throws {
         var trial = Trial()
         var edits: [LedgerEntry.Key: UInt64?] = [:]
@@ -109,7 +109,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("Bytes of a ledger or a page that are cut short are refused")
+    @Test("Truncated bytes of a ledger or a page are refused")
     func cutShort() throws {
         var trial = Trial()
         try trial.apply([LedgerEntry.Key(token: 0, id: .random()): 1])
@@ -126,7 +126,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("A page's code is that of its user, its number, its version and its entries")
+    @Test("A page's code depends on its user, number, version and entries")
     func pageCode() {
         let key = MasterKey([UInt8](repeating: 3, count: 32))
         let ring = KeyRing(key, identity: [UInt8](repeating: 5, count: 16))

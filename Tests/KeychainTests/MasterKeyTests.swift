@@ -6,10 +6,10 @@ import Testing
 
 @testable import AuthEngine
 
-/// L18: the master key; a wrong or missing one never destroys anything.
+/// L18: A wrong or missing master key never destroys data.
 @Suite("Master key")
 struct MasterKeyTests {
-    /// A folder as systemd makes it, with a key or anything else.
+    /// Creates a credentials folder like systemd's, with the given bytes.
     private func credentials(_ bytes: [UInt8]?, in folder: StateFolder) throws -> String {
         let path = folder.path + "/credentials"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -19,7 +19,7 @@ struct MasterKeyTests {
         return path
     }
 
-    @Test("The first start makes a key of 32 bytes that is ours alone, and the next one keeps it")
+    @Test("The first start creates a private key of 32 bytes, and the next start keeps it")
     func firstStart() throws {
         let folder = try StateFolder("keychain")
         #expect(!KeychainStore.isThere(in: folder.path))
@@ -35,7 +35,7 @@ struct MasterKeyTests {
         #expect(try StateFolder("keychain").open().keyName != name)
     }
 
-    @Test("A credential is the key, and no file is made")
+    @Test("A credential serves as the key, and no key file is created")
     func credential() throws {
         let folder = try StateFolder("keychain")
         let credentials = try credentials([UInt8](1...32), in: folder)
@@ -50,14 +50,14 @@ struct MasterKeyTests {
         #expect(try folder.open(credentials: credentials).read(id) == "secret")
     }
 
-    @Test("A folder of credentials without this one falls back to the file")
+    @Test("A credentials folder without the master key falls back to the file")
     func otherCredentials() throws {
         let folder = try StateFolder("keychain")
         let name = try folder.open(credentials: credentials(nil, in: folder)).keyName
         #expect(try folder.open().keyName == name)
     }
 
-    @Test("L17: A database that went missing is missed, also where the key is sealed")
+    @Test("L17: A lost database is reported, even if the key is sealed")
     func missingDatabase() throws {
         let folder = try StateFolder("keychain")
         let path = try credentials([UInt8](1...32), in: folder)
@@ -70,7 +70,7 @@ struct MasterKeyTests {
         }
     }
 
-    @Test("Beside a database that was set aside no key is made unasked")
+    @Test("Beside a database that was set aside, no key is created automatically")
     func damagedWithoutKey() throws {
         let folder = try StateFolder("keychain")
         let path = try credentials([UInt8](1...32), in: folder)
@@ -88,18 +88,18 @@ struct MasterKeyTests {
         #expect(try keychain.fileKey() != nil)
     }
 
-    @Test("A credential that can't be read is told; no other key takes its place")
+    @Test("An unreadable credential is refused, and no other key replaces it")
     func unreadableCredential() throws {
         let folder = try StateFolder("keychain")
         let path = try credentials(nil, in: folder)
-        // Root may read everything, but nobody reads a folder or follows a link here.
+        // Root can read any file, but opening a folder or following a link fails.
         try FileManager.default.createSymbolicLink(
             atPath: path + "/localauth.master-key",
             withDestinationPath: "/dev/zero"
         )
         #expect(folder.refusal(credentials: path)?.code == .notAvailable)
         #expect(!folder.files.contains("master.key"))
-        // Nor does one that is there already, which opens it.
+        // An existing key file, which fits the keychain, must not replace the credential either.
         _ = try folder.open()
         let link = path + "/localauth.master-key"
         #expect(unlink(link) == 0 && symlink(link, link) == 0)
@@ -107,7 +107,7 @@ struct MasterKeyTests {
         _ = try folder.open()
     }
 
-    @Test("A key that is removed is overwritten first, and so is what was kept of it")
+    @Test("Removing a key overwrites it and its copies first")
     func wiped() throws {
         let folder = try StateFolder("keychain")
         _ = try folder.open()
@@ -115,9 +115,9 @@ struct MasterKeyTests {
         let others = [UInt8](repeating: 9, count: 32)
         try folder.write(key, to: "master.key.replaced-1")
         try folder.write(others, to: "master.key.replaced-2")
-        // A start that was interrupted has left it.
+        // An interrupted start may leave this file.
         try folder.write(key, to: "master.key.new")
-        // Whoever has it open sees what stays on a disk.
+        // Open descriptors show the data that would remain on a disk.
         let files = ["", ".new", ".replaced-1", ".replaced-2"]
             .map { open(folder.file("master.key" + $0), O_RDONLY | O_CLOEXEC) }
         defer { for file in files { close(file) } }
@@ -133,10 +133,10 @@ struct MasterKeyTests {
         #expect(folder.files.filter { $0.hasPrefix("master.key") } == ["master.key.replaced-2"])
     }
 
-    @Test("L18: A key that can't be overwritten or removed for good is told, and its file is kept")
+    @Test("L18: A key that can't be wiped is reported, and its file is kept")
     func notWiped() throws {
         let faults = try Faults()
-        // The zeros, that they are on the disk, and that the name is gone.
+        // The steps: writing zeros, syncing them, and removing the name.
         for number in 1...3 {
             let folder = try StateFolder("keychain")
             _ = try folder.open()
@@ -158,18 +158,18 @@ struct MasterKeyTests {
         }
     }
 
-    @Test("A key that can't be put in its place leaves no copy beside it")
+    @Test("A key that can't be installed leaves no copy beside it")
     func notPlaced() throws {
         let folder = try StateFolder("keychain")
         let keychain = try IdleKeychain(directory: folder.path)
         let key = try keychain.freshKey()
-        // Nobody can link a folder, or put a file in its place.
+        // A folder can't be hard-linked or replaced by a file.
         #expect(mkdir(folder.file("master.key"), 0o700) == 0)
         expectRefusal(.notAvailable) { try keychain.writeKeyFile(key) }
         #expect(folder.files.filter { $0.hasPrefix("master.key") } == ["master.key"])
     }
 
-    @Test("A keychain that has lost what ties it to its key is tied to no other")
+    @Test("A keychain that lost its key's verifier accepts no other key")
     func untied() throws {
         let folder = try StateFolder("keychain")
         _ = try folder.open().add("a")
@@ -182,7 +182,7 @@ struct MasterKeyTests {
         #expect(try folder.read("items.sqlite") == before)
     }
 
-    @Test("A wrong, short, long or unreadable key is told, and the right one opens it again")
+    @Test("A wrong, short, long or unreadable key is refused, and the right key works again")
     func wrongKeys() throws {
         let folder = try StateFolder("keychain")
         let id = try folder.open().add("a")
@@ -209,7 +209,7 @@ struct MasterKeyTests {
         #expect(folder.refusal()?.code == .notAvailable)
     }
 
-    @Test("An anchor that others may write to is refused until it is ours alone")
+    @Test("An anchor writable by other users is refused until it is private")
     func anchorOfOthers() throws {
         let folder = try StateFolder("keychain")
         let id = try folder.open().add("a")
@@ -219,10 +219,10 @@ struct MasterKeyTests {
         #expect(try folder.open().read(id) == "secret")
     }
 
-    @Test("The recovery key brings a lost key back, however it was typed")
+    @Test("The recovery key restores a lost key, in any spelling")
     func recovery() throws {
         let folder = try StateFolder("keychain")
-        // Its text has each digit that looks like a letter.
+        // The text contains every digit that resembles a letter.
         let digits: [UInt8] = [0x08, 0x42, 0x10, 0x84, 0x21] + [UInt8](repeating: 0, count: 27)
         try IdleKeychain(directory: folder.path).writeKeyFile(SecretBytes(digits))
         let (id, text) = try {
@@ -245,7 +245,7 @@ struct MasterKeyTests {
         }
     }
 
-    @Test("A recovery key with a slip, or of another keychain, is refused and changes nothing")
+    @Test("A mistyped or foreign recovery key is refused without changes")
     func wrongRecovery() throws {
         let folder = try StateFolder("keychain")
         let text = try folder.open().recoveryKey
@@ -270,13 +270,13 @@ struct MasterKeyTests {
         try expectRefused(StateFolder("keychain").open().recoveryKey, "this is the recovery key of")
     }
 
-    @Test("A restored key keeps what was in its place, and waits for the service to stop")
+    @Test("A restored key keeps the replaced key, and requires a stopped service")
     func restorePlace() throws {
         let folder = try StateFolder("keychain")
         let text = try folder.open().recoveryKey
         let wrong = [UInt8](repeating: 9, count: 32)
         try folder.write(wrong, to: "master.key")
-        // A key that opens nothing is not worth keeping.
+        // A wrong key yields no recovery key.
         expectRefusal(.notAvailable) {
             _ = try KeychainStore.recoveryKey(directory: folder.path, credentials: nil)
         }
@@ -293,7 +293,7 @@ struct MasterKeyTests {
         #expect(running.recoveryKey == text)
     }
 
-    @Test("Without a master key there is no recovery key, and none is made")
+    @Test("Without a master key there is no recovery key, and none is created")
     func nothingToExport() throws {
         let folder = try StateFolder("keychain")
         expectRefusal(.notAvailable) {
@@ -302,7 +302,7 @@ struct MasterKeyTests {
         #expect(folder.files == [])
     }
 
-    @Test("Two processes can't have one keychain")
+    @Test("Two processes can't open one keychain")
     func busy() throws {
         let folder = try StateFolder("keychain")
         let store = try folder.open()

@@ -5,12 +5,12 @@ import Testing
 @testable import AuthEngine
 @testable import KeychainStore
 
-/// L18: a row is believed as it was written, for the user and the item that it was written for.
+/// L18: A row is authentic only for the user and item it was written for.
 @Suite("Rows")
 struct RowTests {
     private typealias Row = KeychainSchema.Row
 
-    /// A row with some columns of another one, and the code that it had.
+    /// Returns a row with some columns of other rows, and its original code.
     private func row(
         _ row: Row,
         id: Row? = nil,
@@ -34,14 +34,14 @@ struct RowTests {
         return try #require(try store.row(id, uid: 1000))
     }
 
-    @Test("L18: A row is refused for another user, and with any column of another row")
+    @Test("L18: A row is refused for another user, or with any column of another row")
     func columns() throws {
         let folder = try StateFolder("keychain")
         let store = try folder.open()
         let (mine, other) = (
             try row(of: store.add("mine"), in: store), try row(of: store.add("other"), in: store)
         )
-        // A ledger that has each row as it is: only the row's own code is left to refuse it.
+        // The ledger accepts both versions, so only the row's own code can refuse.
         #expect(throws: Never.self) {
             _ = try store.item(mine, uid: 1000, version: mine.version)
         }
@@ -59,7 +59,7 @@ struct RowTests {
         }
     }
 
-    @Test("L18: A row that was rolled back is refused with the number of the last change as well")
+    @Test("L18: A rolled-back row is refused even with the current version number")
     func renumbered() throws {
         let folder = try StateFolder("keychain")
         let id = try folder.open().add("bank", "old")
@@ -76,7 +76,7 @@ struct RowTests {
         expectRefusal(.decode) { _ = try folder.open().read(id) }
     }
 
-    @Test("L18: An item whose label was edited in the file is refused, and its secret with it")
+    @Test("L18: An item with an edited label is refused, together with its secret")
     func label() throws {
         let folder = try StateFolder("keychain")
         let id: String
@@ -96,7 +96,7 @@ struct RowTests {
         expectRefusal(.decode) { _ = try store.find() }
     }
 
-    @Test("L18: With another item's envelope the right password isn't said to be wrong")
+    @Test("L18: With another item's envelope, the error is not a wrong password")
     func envelope() throws {
         let folder = try StateFolder("keychain")
         let ids: [String]

@@ -4,10 +4,10 @@ import Testing
 
 @testable import KeychainStore
 
-/// Searches that have much to look at.
+/// Searches over many items.
 @Suite("Long searches")
 struct SearchTests {
-    /// Secrets of more than what is looked at without others' turns.
+    /// Stores more secrets than a single search step reads.
     private static func fill(_ store: KeychainStore) throws {
         let secret = String(repeating: "s", count: KeychainStore.secretLimit)
         for number in 0..<48 { try store.add("service \(number)", secret) }
@@ -17,14 +17,14 @@ struct SearchTests {
         ItemSearch(try Query([:]), skipsAuthenticated: false, caller: .person)
     }
 
-    @Test("L21: a search that looks at much lets others' calls come in between")
+    @Test("L21: A long search lets other calls run between its steps")
     func between() async throws {
         let folder = try StateFolder("keychain")
         try Self.fill(try folder.open())
         let path = folder.path
         let (seen, holder) = (Sightings(), Holder())
         let keychain = try Keychain { () throws(KeychainError) in
-            // The search has begun by now, on the keychain's thread.
+            // The search has begun on the keychain's thread.
             holder.ask(seen)
             return try KeychainStore.open(directory: path, credentials: nil)
         }
@@ -34,13 +34,13 @@ struct SearchTests {
         holder.keychain.withLock { $0 = nil }
     }
 
-    @Test("L21: a search is given up once its caller has left")
+    @Test("L21: A search ends once its caller has disconnected")
     func left() async throws {
         let folder = try StateFolder("keychain")
         try Self.fill(try folder.open())
         let path = folder.path
         let keychain = try Keychain { () throws(KeychainError) in
-            // The search has begun by now, and has looked at nothing yet.
+            // The search has begun, but has read no items yet.
             withUnsafeCurrentTask { $0?.cancel() }
             return try KeychainStore.open(directory: path, credentials: nil)
         }
@@ -49,7 +49,7 @@ struct SearchTests {
         #expect(error?.code == .notAvailable)
     }
 
-    @Test("L21: what is changed while a search waits for its turn is looked for anew")
+    @Test("L21: A search restarts if items change between its steps")
     func changes() throws {
         let folder = try StateFolder("keychain")
         let store = try folder.open()
@@ -65,7 +65,7 @@ struct SearchTests {
     }
 }
 
-/// What happened on the keychain's thread, in its order.
+/// The events on the keychain's thread, in order.
 private final class Sightings: Sendable {
     private let seen = Mutex<[String]>([])
     var all: [String] { seen.withLock { $0 } }
@@ -76,7 +76,7 @@ private final class Sightings: Sendable {
 private final class Holder: Sendable {
     let keychain = Mutex<Keychain?>(nil)
 
-    /// Makes a call, which is on its way when this returns.
+    /// Makes a call that is in progress when this returns.
     func ask(_ seen: Sightings) {
         guard let keychain = keychain.withLock({ $0 }) else { return }
         Task.immediate { try await keychain.run { _ in seen.note("another's call") } }

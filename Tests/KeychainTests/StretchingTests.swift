@@ -5,26 +5,27 @@ import Testing
 @testable import AuthEngine
 @testable import KeychainStore
 
-/// L18: an application password costs whoever guesses it scrypt's memory and time.
-@Suite("Stretching of application passwords")
+/// L18: Guessing an app password costs scrypt's memory and time.
+@Suite("Stretching of app passwords")
 struct StretchingTests {
-    /// The first 32 of the 64 bytes that RFC 7914, section 12, has for N = 16384, r = 8, p = 1:
-    /// scrypt's last step makes each 32 apart.
+    /// The first 32 of the 64 bytes in RFC 7914, section 12, for N = 16384, r = 8, p = 1.
+    ///
+    /// The last step of scrypt computes each 32 bytes separately.
     private static let published: [UInt8] = [
         0x70, 0x23, 0xBD, 0xCB, 0x3A, 0xFD, 0x73, 0x48, 0x46, 0x1C, 0x06, 0xCD, 0x81, 0xFD, 0x38,
         0xEB, 0xFD, 0xA8, 0xFB, 0xBA, 0x90, 0x4F, 0x8E, 0x3E, 0xA9, 0xB5, 0x43, 0xF6, 0x54, 0x5D,
         0xA1, 0xF2,
     ]
 
-    /// Python's hashlib.scrypt(b"password", salt=bytes(range(16)), n=2**15, r=8, p=1, dklen=32,
-    /// maxmem=1<<26): at the cost of new passwords.
+    /// Python's `hashlib.scrypt(b"password", salt=bytes(range(16)), n=2**15, r=8, p=1, dklen=32,
+    /// maxmem=1<<26)`, with the cost of new passwords.
     private static let computed: [UInt8] = [
         0x2B, 0xF8, 0x23, 0x78, 0xF6, 0xC4, 0xC5, 0xF8, 0xC1, 0x3D, 0x9E, 0xB3, 0x23, 0x45, 0x2F,
         0x9E, 0x37, 0xA0, 0x62, 0x91, 0xFC, 0x00, 0xB2, 0xF5, 0xAF, 0xAE, 0x8F, 0xCA, 0xD2, 0x2F,
         0x33, 0xE3,
     ]
 
-    @Test("L18: A password is stretched by scrypt, block size 8, one lane, as RFC 7914 has it")
+    @Test("L18: A password is stretched by scrypt, block size 8, one lane, as in RFC 7914")
     func vectors() throws {
         func key(_ password: String, _ salt: [UInt8], _ logCost: UInt8) throws -> [UInt8] {
             try Stretching(salt: salt, logCost: logCost).key(for: SecretBytes(password))
@@ -34,7 +35,7 @@ struct StretchingTests {
         #expect(try key("password", [UInt8](0..<16), 15) == Self.computed)
     }
 
-    @Test("L18: A cost below 2^10 or above 2^20 is refused before it is paid")
+    @Test("L18: A cost below 2^10 or above 2^20 is refused before the computation")
     func bounds() {
         for logCost: UInt8 in [1, 9, 21, 63, 64, 255] {
             let stretching = Stretching(salt: [1], logCost: logCost)
@@ -42,7 +43,7 @@ struct StretchingTests {
         }
     }
 
-    @Test("L18: A new envelope has a key and a salt of its own, and stretches at N = 2^15")
+    @Test("L18: A new envelope has its own key and salt, and stretches with N = 2^15")
     func envelope() throws {
         let ring = KeyRing(
             MasterKey([UInt8](repeating: 3, count: 32)),
@@ -59,7 +60,7 @@ struct StretchingTests {
                 password: password,
                 ring: ring
             )
-            // Read as bytes, and opened without the envelope's own code.
+            // Decode and open the envelope without the code of `Envelope`.
             var reader = ByteReader(envelope.bytes)
             #expect(try reader.number(UInt8.self) == 1)
             let logCost: UInt8 = try reader.number()

@@ -12,9 +12,9 @@ extension StateFolder {
         try KeychainStore.open(directory: path, credentials: credentials, itemLimit: itemLimit)
     }
 
-    /// Runs SQL as somebody behind the keychain's back would.
+    /// Runs SQL in the database, bypassing the keychain.
     func run(_ statements: String...) throws {
-        // SQLite's own handle, closed below.
+        // SAFETY: SQLite writes the pointer, and the `defer` below closes it.
         var database: OpaquePointer?
         #expect(sqlite3_open(file("items.sqlite"), &database) == SQLITE_OK)
         defer { sqlite3_close(database) }
@@ -24,7 +24,7 @@ extension StateFolder {
         }
     }
 
-    /// The keychain on a thread of its own.
+    /// Returns a keychain on its own thread.
     func keychain() throws -> Keychain {
         let path = path
         return try Keychain { () throws(KeychainError) in
@@ -32,7 +32,7 @@ extension StateFolder {
         }
     }
 
-    /// Why it can't be opened.
+    /// Returns the error of opening the keychain.
     func refusal(credentials: String? = nil) -> KeychainError? {
         #expect(throws: KeychainError.self) { _ = try open(credentials: credentials) }
     }
@@ -121,7 +121,7 @@ extension KeychainStore {
         )
     }
 
-    /// Reads, with all that a person can prove.
+    /// Reads a secret with every proof that a user can give.
     func read(
         _ id: String,
         password: String? = nil,
@@ -152,7 +152,7 @@ extension KeychainStore {
     }
 }
 
-/// Expects a refusal of some kind.
+/// Expects a refusal with this code.
 @discardableResult
 func expectRefusal(
     _ code: KeychainError.Code,
@@ -164,7 +164,7 @@ func expectRefusal(
     return error
 }
 
-/// Runs a program with this input and gives what it printed.
+/// Runs a program with this input and returns its output.
 func run(_ words: [String], input: [UInt8] = []) throws -> [UInt8] {
     let ended = try ChildProcess.run(words, input: input)
     #expect(ended.status == 0, "\(ended.errors)")

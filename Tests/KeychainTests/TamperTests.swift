@@ -6,10 +6,10 @@ import Testing
 
 @testable import AuthEngine
 
-/// L18: whatever is done to the file, nothing comes out of it that wasn't put in for that item.
+/// L18: A modified file never yields a secret that was not stored for that item.
 @Suite("Tampering")
 struct TamperTests {
-    /// A keychain with items of two users, closed.
+    /// A closed keychain with items of two users.
     private struct Victim {
         let folder = Result { try StateFolder("keychain") }
         let ids: [String]
@@ -21,7 +21,7 @@ struct TamperTests {
             foreign = try store.add(name, "foreign", caller: .other)
         }
 
-        /// What reading each item gives now.
+        /// Returns the result of reading each item.
         func readings() throws -> [Result<String, KeychainError>] {
             let store = try folder.get().open()
             return ids.map { id in
@@ -36,7 +36,7 @@ struct TamperTests {
             }
         }
 
-        /// The first item is refused; the others, and the other user's, are not touched.
+        /// Expects a refusal of the first item only, also among the other user's items.
         func expectFirstRefused(sourceLocation: SourceLocation = #_sourceLocation) throws {
             let readings = try readings()
             #expect(throws: KeychainError.self, sourceLocation: sourceLocation) {
@@ -57,11 +57,11 @@ struct TamperTests {
         func cell(_ id: String) -> String { "id = x'\(id)'" }
     }
 
-    @Test("An edited column of a row is refused with Decode, whichever it is; the others are read")
+    @Test("A row with any edited column is refused with Decode, other rows are read")
     func editedColumns() throws {
         for column in ["record", "envelope", "primary_key", "code"] {
             let victim = try Victim()
-            // The last byte, turned round.
+            // Changes the last byte.
             try victim.folder.get()
                 .run(
                     """
@@ -78,7 +78,7 @@ struct TamperTests {
         try victim.expectFirstRefused()
     }
 
-    @Test("L18: A row that was given another user or another id is refused, to that one as well")
+    @Test("L18: A row moved to another user or id is refused, also for that user")
     func editedOwner() throws {
         let id = String(repeating: "5a", count: 16)
         for (change, thief, stolen) in [
@@ -95,7 +95,7 @@ struct TamperTests {
         }
     }
 
-    @Test("A row that was rolled back is refused with Decode")
+    @Test("A rolled-back row is refused with Decode")
     func rolledBack() throws {
         let victim = try Victim()
         try victim.folder.get()
@@ -103,7 +103,7 @@ struct TamperTests {
                 "CREATE TABLE old AS SELECT * FROM items WHERE \(victim.cell(victim.ids[0]))"
             )
         try victim.folder.get().run("ALTER TABLE old RENAME TO kept")
-        // Another table would be found: the old row is kept elsewhere.
+        // An extra table would be detected, so keep the old row in another file.
         let old = try victim.folder.get().read("items.sqlite")
         try victim.folder.get().run("DROP TABLE kept")
         try victim.folder.get().open()
@@ -124,7 +124,7 @@ struct TamperTests {
         try victim.expectFirstRefused()
     }
 
-    @Test("A rolled back row and ledger are refused as a whole, because the root knows better")
+    @Test("A rolled-back row and ledger are refused, because the root differs")
     func rolledBackLedger() throws {
         let victim = try Victim()
         let folder = try victim.folder.get()
@@ -142,7 +142,7 @@ struct TamperTests {
     }
 
     @Test(
-        "Rolled back rows with the list and its pages are refused: the code of the list is another"
+        "Rolled-back rows, ledger and pages are refused, because the ledger's code differs"
     )
     func rolledBackList() throws {
         let victim = try Victim()
@@ -165,7 +165,7 @@ struct TamperTests {
         #expect(try folder.open().read(victim.foreign, caller: .other) == "foreign")
     }
 
-    @Test("A database that was put back as a whole is refused, until its anchor is removed")
+    @Test("A database restored as a whole is refused until its anchor is removed")
     func rolledBackDatabase() throws {
         let victim = try Victim()
         let folder = try victim.folder.get()
@@ -178,7 +178,7 @@ struct TamperTests {
         #expect(refusal?.message.contains(folder.file("anchor")) == true)
         try folder.remove("anchor")
         #expect(try folder.open().read(victim.ids[0]) == "secret 0")
-        // What was opened without an anchor has one again, though nothing was changed.
+        // Opening a keychain without an anchor creates the anchor, even without changes.
         try folder.remove("anchor")
         try folder.write(new, to: "items.sqlite")
         _ = try folder.open()
@@ -186,14 +186,14 @@ struct TamperTests {
         #expect(folder.refusal()?.code == .decode)
     }
 
-    @Test("A row that was deleted in the file is Decode, not NotFound")
+    @Test("A row deleted in the file is Decode, not NotFound")
     func deleted() throws {
         let victim = try Victim()
         try victim.folder.get().run("DELETE FROM items WHERE \(victim.cell(victim.ids[0]))")
         try victim.expectFirstRefused()
     }
 
-    @Test("A row of another user, with this user's number, is refused")
+    @Test("A row copied from another user is refused")
     func copiedBetweenUsers() throws {
         let victim = try Victim()
         try victim.folder.get()
@@ -206,13 +206,13 @@ struct TamperTests {
         let store = try victim.folder.get().open()
         expectRefusal(.decode) { _ = try store.read(victim.foreign) }
         #expect(try store.read(victim.ids[0]) == "secret 0")
-        // It is nobody's, and it can be deleted.
+        // The copied row belongs to no user, and can be deleted.
         #expect(try store.delete([victim.foreign], caller: .person).count == 1)
         expectRefusal(.notFound) { _ = try store.read(victim.foreign) }
         #expect(try store.read(victim.foreign, caller: .other) == "foreign")
     }
 
-    @Test("Swapped rows, swapped secrets and swapped records are refused, both of them")
+    @Test("Both items with swapped rows, secrets or records are refused")
     func swapped() throws {
         for columns in [
             "version,primary_key,record,envelope,code", "record,envelope", "envelope", "record",
@@ -244,7 +244,7 @@ struct TamperTests {
         }
     }
 
-    @Test("A user's ledger that was edited shuts that user's items, and nobody else's")
+    @Test("A user with an edited ledger is refused, other users are not")
     func editedLedger() throws {
         let victim = try Victim()
         try victim.folder.get()
@@ -259,7 +259,7 @@ struct TamperTests {
         #expect(try store.read(victim.foreign, caller: .other) == "foreign")
     }
 
-    @Test("A page of a ledger that was edited, removed, moved or rolled back is refused")
+    @Test("An edited, removed, moved or rolled-back page of a ledger is refused")
     func editedPages() throws {
         for statements in [
             ["UPDATE pages SET entries = CAST(substr(entries, 1, 32) AS BLOB) WHERE uid = 1000"],
@@ -294,13 +294,13 @@ struct TamperTests {
         }
     }
 
-    @Test("An index that is out of order gives no item in the place of another")
+    @Test("An index out of order never returns one item for another")
     func misplacedEntry() throws {
         let victim = try Victim(count: 8)
         let folder = try victim.folder.get()
         let (sound, anchor) = (try folder.read("items.sqlite"), try folder.read("anchor"))
         for id in victim.ids {
-            // An entry: the user, the id, and where the row is.
+            // An index entry: the user, the id, and the place of the row.
             let bytes = stride(from: 0, to: 32, by: 2)
                 .map { UInt8(id.dropFirst($0).prefix(2), radix: 16) ?? 0 }
             let entry: [UInt8] = [0x03, 0xe8] + bytes
@@ -318,7 +318,7 @@ struct TamperTests {
         }
     }
 
-    @Test("A ledger with another code, none at all, or another root shuts the keychain")
+    @Test("A ledger with a wrong code, or a wrong root, makes the keychain unusable")
     func editedRoot() throws {
         for statement in [
             "UPDATE ledgers SET code = zeroblob(32) WHERE uid = 1000",
@@ -336,7 +336,7 @@ struct TamperTests {
         }
     }
 
-    @Test("An empty code confirms nothing: no row, no page, no root, and no master key")
+    @Test("An empty code is never accepted: for a row, a page, the root or the master key")
     func emptyCode() throws {
         let row = try Victim()
         try row.folder.get().run("UPDATE items SET code = x'' WHERE \(row.cell(row.ids[0]))")
@@ -345,7 +345,7 @@ struct TamperTests {
         try page.folder.get().run("UPDATE pages SET code = x'' WHERE uid = 1000")
         for reading in try page.readings() { expectRefusal(.decode) { _ = try reading.get() } }
         for (change, code) in [
-            // The number of the last change, and then the length of the code.
+            // The number of the last change, then the length of the code.
             (
                 "CAST(substr(value, 1, 8) || x'00000000' AS BLOB) WHERE name = 'root'",
                 KeychainError.Code.decode
@@ -357,7 +357,7 @@ struct TamperTests {
         }
     }
 
-    @Test("A changed item can be deleted, but not by a confined app")
+    @Test("A modified item can be deleted, but not by a sandboxed app")
     func deletion() throws {
         let victim = try Victim()
         try victim.folder.get()
@@ -368,7 +368,7 @@ struct TamperTests {
         #expect(try store.delete([victim.ids[0]], caller: .person) == [victim.ids[0]])
     }
 
-    @Test("A search leaves out what was changed, and never says that there is nothing")
+    @Test("A search omits modified items, but never returns an empty result because of them")
     func search() throws {
         let victim = try Victim(count: 2)
         try victim.folder.get()
@@ -382,13 +382,13 @@ struct TamperTests {
         #expect(try store.find(["svce": .text("0")]).count == 1)
     }
 
-    @Test("A file with any one byte changed gives what was stored, or a clear refusal")
+    @Test("A file with any byte changed gives the stored data or a clear refusal")
     func everyByte() throws {
         var random = SeededGenerator()
         let victim = try Victim()
         let folder = try victim.folder.get()
         let (sound, anchor) = (try folder.read("items.sqlite"), try folder.read("anchor"))
-        // Everything in the nightly form; else each page, at places that change from run to run.
+        // Nightly runs change every byte; other runs change random places.
         let isNightly = ProcessInfo.processInfo.environment["LA_NIGHTLY"] != nil
         let places =
             isNightly
@@ -423,7 +423,7 @@ struct TamperTests {
         }
     }
 
-    @Test("L17: A database that is no database is set aside, and the keychain starts anew")
+    @Test("L17: A file that is no database is set aside, and the keychain starts empty")
     func setAside() throws {
         let victim = try Victim()
         let folder = try victim.folder.get()

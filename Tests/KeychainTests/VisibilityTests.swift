@@ -5,8 +5,8 @@ import Testing
 @testable import AuthEngine
 @testable import KeychainStore
 
-/// Which items a caller is shown at all.
-@Suite("Who sees an item")
+/// The items that a caller can see.
+@Suite("Item visibility")
 struct VisibilityTests {
     private static func item(
         uid: UInt32 = 1000,
@@ -30,7 +30,7 @@ struct VisibilityTests {
         )
     }
 
-    @Test("R66, R69: an item that needs a passcode is hidden without one, and while it is withheld")
+    @Test("R66, R69: An item that needs a password is hidden while it is missing or withheld")
     func passcode() throws {
         let removed = Caller(uid: 1000, app: nil, enrolment: nil, isWithoutPasscode: true)
         let withheld = Caller(uid: 1000, app: nil, enrolment: nil, isPasscodeWithheld: true)
@@ -42,7 +42,7 @@ struct VisibilityTests {
         #expect(!guarded.isVisible(to: withheld) && guarded.isWithheld(from: withheld))
     }
 
-    @Test("An item is its user's, its app's and its enrolment's")
+    @Test("An item is visible only to its user, app and enrolment")
     func owner() throws {
         #expect(try !Self.item(uid: 1001, .whenUnlocked).isVisible(to: .person))
         let app = Caller(uid: 1000, app: "a", enrolment: .first)
@@ -52,7 +52,7 @@ struct VisibilityTests {
         #expect(try !Self.item(.whenUnlocked, enrolment: .second).isVisible(to: .person))
     }
 
-    @Test("R69: an item that is hidden while a passcode is withheld gives way to no other")
+    @Test("R69: An item hidden by a withheld password is never replaced")
     func givesWay() throws {
         let store = try StateFolder("keychain").open()
         let id = try store.add("a", accessibility: .whenPasscodeSet)
@@ -66,7 +66,7 @@ struct VisibilityTests {
         #expect(try store.read(id) == "secret")
     }
 
-    @Test("R67: an item of another enrolment gives way to one that gets its names with a secret")
+    @Test("R67: A hidden item of another enrolment is replaced by an update with its names")
     func givesWayToSecret() throws {
         let store = try StateFolder("keychain").open()
         let hidden = try store.add("a", flags: .biometryCurrentSet)
@@ -84,7 +84,7 @@ struct VisibilityTests {
         #expect(try store.itemCount(of: 1000) == 1)
     }
 
-    @Test("An envelope with something behind it is none")
+    @Test("An envelope with trailing bytes is refused")
     func longer() throws {
         let ring = KeyRing(
             MasterKey([UInt8](repeating: 3, count: 32)),

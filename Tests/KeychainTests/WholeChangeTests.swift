@@ -5,10 +5,10 @@ import Testing
 
 @testable import AuthEngine
 
-/// Changes of a secret, a guard and attributes at once.
-@Suite("Whole changes")
+/// Changes of secret, access control and attributes in one step.
+@Suite("Combined changes")
 struct WholeChangeTests {
-    @Test("An item in the place of another has its id, and its place among those of a second")
+    @Test("A replacement in place keeps the item's id and position")
     func inPlace() throws {
         let folder = try StateFolder("keychain")
         var store: KeychainStore? = try folder.open(itemLimit: 3)
@@ -47,7 +47,7 @@ struct WholeChangeTests {
         #expect(try store?.find().isEmpty == true)
     }
 
-    @Test("L17: The row that an item had before another took its place is refused with Decode")
+    @Test("L17: The earlier row of a replaced item is refused with Decode")
     func rolledBack() throws {
         let folder = try StateFolder("keychain")
         let id = try folder.open().add("one", "old", flags: .userPresence)
@@ -74,7 +74,7 @@ struct WholeChangeTests {
         expectRefusal(.decode) { _ = try store.find() }
     }
 
-    @Test("A new secret and attributes beside it are stored both, or neither")
+    @Test("A new secret and attributes are stored together or not at all")
     func secretAndAttributes() throws {
         let folder = try StateFolder("keychain")
         let store = try folder.open()

@@ -3,7 +3,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// Not in Swift's Glibc module; nothing is kept.
+// SAFETY: `memmem` is missing in Swift's Glibc module, and keeps no pointers.
 @_silgen_name("memmem")
 private func find(
     _ bytes: UnsafeRawPointer,
@@ -12,10 +12,10 @@ private func find(
     _ size: Int
 ) -> UnsafeRawPointer?
 
-/// Secrets are overwritten when nobody has them any more.
+/// Secrets are overwritten when they are released.
 @Suite("Wiping")
 struct WipeTests {
-    @Test("Bytes that are wiped are zero, wherever they lie")
+    @Test("Wiped bytes are zero in every kind of storage")
     func wiped() {
         var array: [UInt8] = [1, 2, 3]
         wipe(&array)
@@ -33,12 +33,12 @@ struct WipeTests {
         #expect(other.bytes == [6, 7])
     }
 
-    @Test("A secret that nobody has any more is nowhere in the memory of the process")
+    @Test("A released secret is nowhere in the memory of the process")
     func memory() throws {
         let pattern = SecretBytes.random(count: 32)
         var secret: SecretBytes? = SecretBytes((0..<65_536).map { pattern[$0 % 32] })
         var memory = try OwnMemory()
-        // It has 2048 of them; this test, and what it hands over, has a few.
+        // The secret holds 2048 copies. The test and its temporary values hold a few.
         #expect(try memory.count(of: pattern) >= 2048)
         #expect(secret?.count == 65_536)
         secret = nil
@@ -46,10 +46,10 @@ struct WipeTests {
     }
 }
 
-/// What this process can write to, as the kernel shows it.
+/// The writable memory of this process, as the kernel shows it.
 private struct OwnMemory {
     private let memory: FileHandle
-    // Made once: new ones could lie where a secret was, and hide it.
+    // Created once, because new arrays could overwrite a released secret and hide it.
     private let parts: [Range<Int>]
     private var buffer = [UInt8](repeating: 0, count: 1 << 20)
 
@@ -58,7 +58,7 @@ private struct OwnMemory {
         parts = try usedMemory(of: getpid())
     }
 
-    /// How often bytes are in it.
+    /// Counts the occurrences of a pattern.
     mutating func count(of pattern: [UInt8]) throws -> Int {
         defer { wipe(&buffer) }
         var count = 0
@@ -73,7 +73,8 @@ private struct OwnMemory {
     }
 
     private func occurrences(of pattern: [UInt8], _ size: Int) -> Int {
-        // A loop in Swift takes minutes in a debug build; the pointers stay in here.
+        // SAFETY: The pointers do not leave this closure. A Swift loop takes minutes in a debug
+        // build.
         buffer.withUnsafeBytes { bytes in
             var (count, offset) = (0, 0)
             while let base = bytes.baseAddress,

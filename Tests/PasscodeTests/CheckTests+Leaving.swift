@@ -4,31 +4,31 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Checks by a module that leaves things behind: `Tests/pam/leave.c`.
+/// Checks with a PAM module that leaves processes behind: `Tests/pam/leave.c`.
 extension CheckTests {
     @Test(
-        "A passcode that a module didn't get is nowhere in the memory of its check",
+        "A password that no module received is nowhere in the memory of its check",
         .enabled(if: isRoot, "looks into another process")
     )
     func wipedUnsent() async throws {
         try await Self.inside("asking", "ask") { bench, _ in try await Self.expectWiped(bench) }
     }
 
-    @Test("L21: What a module leaves running with the pipe of its check holds nobody up")
+    @Test("L21: A leftover process that holds the check's pipe delays no caller")
     func pipeLeftOpen() async throws {
         try await Self.inside("leaving", "FILE hang") { bench, file in
             let verdict = Self.verify(bench)
-            // The last number is there once all is written.
+            // The final newline shows that the file is complete.
             try await eventually("the process that was left") {
                 (try? Self.text(file).hasSuffix("\n")) ?? false
             }
             let processes = try Self.left(in: file)
             try #require(processes.count == 3)
             let (left, check) = (processes[0], processes[2])
-            // It is what the verifier would wait for.
+            // The verifier would wait for this process.
             defer { kill(left, SIGKILL) }
             kill(check, SIGKILL)
-            // Nobody waits any more, or for so long that it shows in the next question.
+            // The verifier must not wait, which would also delay the next call.
             #expect(await verdict.value == nil)
             let answered = Witness<Bool>()
             Task { answered.record(try await bench.verifier.isSet(uid: bench.user)) }
@@ -36,7 +36,7 @@ extension CheckTests {
         }
     }
 
-    /// A bench whose service asks `pam_leave.so` alone, and the file that this is told to write.
+    /// Runs a test with a service of `pam_leave.so` alone, and the file that the module writes.
     static func inside(
         _ service: String,
         _ words: String,
@@ -55,7 +55,7 @@ extension CheckTests {
         }
     }
 
-    /// Which process `pam_leave.so` has left behind, who took it over, and whose module it was.
+    /// Returns the pids of the leftover process, its new parent, and the module's process.
     static func left(in file: String) throws -> [pid_t] {
         try text(file).split { $0 == " " || $0 == "\n" }.compactMap { pid_t($0) }
     }

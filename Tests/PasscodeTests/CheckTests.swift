@@ -8,8 +8,8 @@ import Testing
 
 @testable import localauth_passcode
 
-/// What the process of a check is, and what is left of it.
-@Suite("The process of a check", .timeLimit(.minutes(10)))
+/// The process that checks a password, and its traces.
+@Suite("Check process", .timeLimit(.minutes(10)))
 struct CheckTests {
     init() { EventLoop.shared.startThread() }
 
@@ -17,7 +17,7 @@ struct CheckTests {
     static let project =
         #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
 
-    /// Calls Verify with a passcode.
+    /// Calls Verify with a password.
     @BusActor static func verify(
         _ bench: PasscodeBench,
         _ passcode: String = "2468",
@@ -30,7 +30,7 @@ struct CheckTests {
         String(decoding: try TemporaryFolder.read(path), as: UTF8.self)
     }
 
-    /// The value of a line of `/proc/PID/status` and its like.
+    /// Returns the value of a line in `/proc/PID/status` and similar files.
     private static func value(_ name: String, in path: String) throws -> String {
         let lines = try text(path).split(separator: "\n")
         let line = try #require(lines.first { $0.hasPrefix(name) })
@@ -38,7 +38,7 @@ struct CheckTests {
         return words.joined(separator: " ")
     }
 
-    @Test("L10: PAM isn't asked about what it could never take")
+    @Test("L10: PAM never receives a password that it could not accept")
     func neverAsked() async throws {
         try await PasscodeBench.with(service: "localauth-counted") { bench in
             for passcode in [Array("2468\0".utf8), [UInt8](repeating: 0x32, count: 512)] {
@@ -51,7 +51,7 @@ struct CheckTests {
     }
 
     @Test(
-        "An account without a passcode is opened by none, whatever its PAM service allows",
+        "No password opens an account without a password, even if its PAM service allows it",
         .enabled(if: ShadowTests.isPossible, "needs a mount namespace")
     )
     func emptyField() async throws {
@@ -66,13 +66,13 @@ struct CheckTests {
         }
     }
 
-    /// Of the passcode 2468.
+    /// The hash of the password 2468.
     private static let hash =
         "$6$proof$iL0PXtJCUttcmaDyYjCiOsij1Pca4X5vstKN6gGbXxyKNcUlLWJa."
         + "5asrcKSjsBA/pDlGk6BeHuIMwgrUw.DJ0"
 
     @Test(
-        "The PAM service that is installed takes the login password, and nothing else",
+        "The installed PAM service accepts only the login password",
         .enabled(if: ShadowTests.isPossible, "needs a mount namespace")
     )
     func shippedService() async throws {
@@ -95,7 +95,7 @@ struct CheckTests {
     }()
 
     @Test(
-        "L10: once pam_faillock has had enough a right passcode is wrong, until it is reset",
+        "L10: After pam_faillock's limit, even the right password is wrong until a reset",
         .enabled(if: isRoot && hasFaillock, "needs root and pam_faillock")
     )
     func faillock() async throws {
@@ -121,7 +121,7 @@ struct CheckTests {
         }
     }
 
-    @Test("A module that takes no more guesses says that this one is wrong")
+    @Test("A module that accepts no more guesses makes the password wrong")
     func maximumTries() async throws {
         try await PasscodeBench.with(service: "localauth-tries") { bench in
             try expect(try await !bench.verify("2468"), "a wrong one")
@@ -129,7 +129,7 @@ struct CheckTests {
     }
 
     @Test(
-        "A check leaves no core file, hands its descriptors to nobody, and blocks no signal",
+        "A check leaves no core file, passes on no descriptors, and blocks no signals",
         .enabled(if: isRoot, "the limit of core files is raised first")
     )
     func surroundings() async throws {
@@ -149,7 +149,7 @@ struct CheckTests {
             #expect(limit == "0 0 bytes")
             let blocked = try Self.value("SigBlk:", in: "/proc/\(check)/status")
             #expect(blocked.allSatisfy { $0 == "0" })
-            // Higher numbers are the C library's.
+            // The C library reserves higher signal numbers.
             func ignored(_ process: String) throws -> UInt64 {
                 let mask = try Self.value("SigIgn:", in: process + "/status")
                 return try #require(UInt64(mask, radix: 16)) & 0x7FFF_FFFF
@@ -167,21 +167,20 @@ struct CheckTests {
     }
 
     @Test(
-        "A passcode is nowhere in the memory of its check once that has its verdict",
+        "After its verdict, a check has no trace of the password in memory",
         .enabled(if: isRoot, "looks into another process")
     )
     func wiped() async throws {
         try await PasscodeBench.with(service: "localauth-tries", [], Self.expectWiped)
     }
 
-    /// Has wrong passcodes checked, and looks for them in what is left of each check.
+    /// Checks wrong passwords, and searches the memory of each check process.
     @BusActor static func expectWiped(_ bench: PasscodeBench) async throws {
-        // Any part of it is found that nothing else was written over; longer ones hardly are.
+        // A short pattern also finds partial traces; long ones are often overwritten in part.
         let part = "Qz7#"
         let passcode = String(repeating: part, count: 120)
         var counts: [Int] = []
-        // The process lives on for three seconds, which may go by without a turn of the test;
-        // and of a passcode that stays, not always something is left.
+        // Repeat the search: the process lives only three seconds, and traces are not always found.
         for _ in 0..<8 {
             try expect(try await !bench.verify(passcode), "a wrong one")
             guard let check = bench.children.first, kill(check, SIGSTOP) == 0 else { continue }
@@ -193,11 +192,11 @@ struct CheckTests {
     }
 
     @Test(
-        "Where no memory can be locked a passcode is not checked",
+        "Without lockable memory, no password is checked",
         .enabled(if: !isSanitized, "a sanitizer locks nothing, and says that it did")
     )
     func unlockedMemory() async throws {
-        // Root may lock as much as it likes, by a capability.
+        // A capability exempts root from the limit, so drop it.
         let unable = ["/usr/bin/setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"]
         try await PasscodeBench.inside { _ in
             ["/usr/bin/prlimit", "--memlock=0:0"] + (Self.isRoot ? unable : [])
@@ -209,7 +208,7 @@ struct CheckTests {
     }
 
     @Test(
-        "What a module leaves running ends with its check",
+        "A check ends the processes that its module left behind",
         arguments: [false, true]
     )
     func leftOver(endsVerifier: Bool) async throws {
@@ -218,7 +217,7 @@ struct CheckTests {
             let processes = try Self.left(in: file)
             try #require(processes.count == 3)
             let left = processes[0]
-            // Nobody else would: it waits for ever.
+            // The leftover process waits forever, so the test must kill it.
             defer { if kill(left, 0) == 0 { kill(left, SIGKILL) } }
             #expect(processes[1] == processes[2], "its check takes it over")
             if endsVerifier {
@@ -231,12 +230,12 @@ struct CheckTests {
         }
     }
 
-    @Test("A check that is stopped is killed when its time is over")
+    @Test("A stopped check is killed after its deadline")
     func deadline() async throws {
         try await PasscodeBench.with(service: "localauth-slow") { bench in
             let verdict = Self.verify(bench)
             let check = try await bench.hangingCheck()
-            // Its own alarm can't end it now.
+            // A stopped process can't receive its own alarm.
             kill(check, SIGSTOP)
             try await eventually("the end of the check", within: .seconds(90)) {
                 kill(check, 0) != 0
@@ -260,10 +259,10 @@ struct CheckTests {
         }
     }
 
-    @Test("L20: A failure is told after PAM's delay, which the process of either verdict outlives")
+    @Test("L20: A failure is reported after PAM's delay, and each verdict's process lives longer")
     func delay() async throws {
         try await PasscodeBench.with(service: "localauth-delayed") { bench in
-            // Half of PAM's delay is four seconds: none would be told, or outlived, at once.
+            // Half of PAM's delay is four seconds, so an immediate reply or exit would be noticed.
             let right = try await bench.life { try await bench.verify("2468") }
             #expect(right.verdict)
             #expect(right.life > CheckReport.lifeStep + .seconds(1))
@@ -279,13 +278,13 @@ struct CheckTests {
     }
 
     @Test(
-        "However many users are asked about, sixteen checks run at a time",
+        "At most sixteen checks run at once, for any number of users",
         .enabled(if: isRoot, "asks about others")
     )
     func children() async throws {
         try await PasscodeBench.with { bench in
             let most = PasscodeObject.maximumChildren
-            // There are no such users, which their checks say; they live on for a while.
+            // These users don't exist. Their checks report that, but live on for a while.
             let calls = (0...UInt32(most)).map { Self.verify(bench, uid: 3_000_000_000 + $0) }
             var seen = 0
             let answered = Witness<Bool>()
@@ -302,7 +301,7 @@ struct CheckTests {
     }
 
     @Test(
-        "L21: A check that ends takes no other user's with it",
+        "L21: A check that ends does not end another user's check",
         .enabled(if: isRoot, "asks about others")
     )
     func neighbours() async throws {
@@ -312,21 +311,21 @@ struct CheckTests {
             let verdict = Self.verify(bench)
             try await eventually("its module") { access(folder + "/holding", F_OK) == 0 }
             let running = bench.children
-            // There is no such user; its process lives on for a while.
+            // This user doesn't exist, and its process lives on for a while.
             #expect(await Self.verify(bench, uid: 3_000_000_001).value == nil)
             try await eventually("the end of its process") { bench.children == running }
-            // What follows from that was done before this is answered.
+            // This reply follows the verifier's reaction to that end.
             _ = try await bench.verifier.isSet(uid: bench.user)
             try #require(unlink(folder + "/held") == 0)
             #expect(await verdict.value == true)
         }
     }
 
-    @Test("A check that waits for its turn never begins when who asked has left")
+    @Test("A waiting check never begins after its caller disconnected")
     func leftWhileWaiting() async throws {
         try await PasscodeBench.with(service: "localauth-counted") { bench in
             #expect(try await bench.verify("2468"))
-            // The first one's process lives on, and the next waits for its end.
+            // The next check waits until the first process ends.
             kill(bench.checks[0], SIGSTOP)
             let waiting = Self.verify(bench)
             _ = try await bench.verifier.isSet(uid: bench.user)
@@ -344,7 +343,7 @@ struct CheckTests {
         }
     }
 
-    @Test("A verifier that is leaving begins no check")
+    @Test("A verifier that is stopping begins no check")
     @BusActor func leaving() async throws {
         try await PrivateBus.run { bus in
             let daemon = try bus.connect()
@@ -368,7 +367,7 @@ struct CheckTests {
     }
 
     @Test(
-        "Without root a verifier checks its own user alone",
+        "Without root, a verifier checks only its own user",
         .enabled(if: isRoot, "starts one as another user")
     )
     func withoutRoot() async throws {
@@ -385,7 +384,7 @@ struct CheckTests {
         }
     }
 
-    @Test("Half of a verdict is none")
+    @Test("A partial verdict is no verdict")
     func halfAVerdict() throws {
         for size in [4, 8] {
             var ends: [Int32] = [-1, -1]
@@ -397,7 +396,7 @@ struct CheckTests {
         }
     }
 
-    @Test("A module asks at least one question, and as many as PAM allows", arguments: [-1, 0, 33])
+    @Test("A module's number of questions must be within PAM's limits", arguments: [-1, 0, 33])
     func questions(_ count: Int32) {
         var passcode: [CChar] = [0x32, 0]
         passcode.withUnsafeMutableBufferPointer { passcode in
@@ -419,7 +418,7 @@ struct CheckTests {
         }
     }
 
-    @Test("A question that would show the passcode gets none, and a sentence no answer")
+    @Test("A visible prompt gets no password, and a message gets no answer")
     func styles() {
         for style in [PAM_PROMPT_ECHO_ON, 99] {
             let (code, answers) = Self.answers(to: [PAM_PROMPT_ECHO_OFF, style])
@@ -431,7 +430,7 @@ struct CheckTests {
         #expect(answers == [nil, nil, "2"])
     }
 
-    /// What is answered to a module that asks these at once.
+    /// Returns the answers to a module that asks these questions at once.
     private static func answers(to styles: [Int32]) -> (code: Int32, answers: [String?]?) {
         var passcode: [CChar] = [0x32, 0]
         var questions = styles.map { pam_message(msg_style: $0, msg: nil) }

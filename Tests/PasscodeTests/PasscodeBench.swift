@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// A private bus with a verifier that asks PAM by the service files of `Tests/pam`.
+/// A private bus with a verifier that uses the PAM services of `Tests/pam`.
 @BusActor final class PasscodeBench {
     let bus: PrivateBus
     let daemon: Connection
@@ -14,7 +14,9 @@ import Testing
     let key: RecipientKey
     let user = getuid()
 
-    /// Starts the verifier; the test plays the daemon.
+    /// Starts the verifier.
+    ///
+    /// The test plays the daemon.
     private init(
         _ bus: PrivateBus,
         _ service: String,
@@ -43,7 +45,7 @@ import Testing
         )
     }
 
-    /// Runs a test against a new bench, which ends with it.
+    /// Runs a test with a new bench, which ends afterwards.
     static func with(
         service: String = PAMService.name,
         _ options: [String] = [],
@@ -54,7 +56,7 @@ import Testing
         }
     }
 
-    /// The same with a verifier whose view of the system `enter` makes, in the folder of the bus.
+    /// Runs a test with a verifier in the environment that `enter` prepares in the bus's folder.
     static func inside(
         service: String = PAMService.name,
         _ enter: (_ folder: String) throws -> [String],
@@ -66,7 +68,7 @@ import Testing
         }
     }
 
-    /// The answer of Verify to this passcode, sealed for a prompt.
+    /// Calls Verify with this password, sealed for a prompt.
     func verify(
         _ passcode: [UInt8],
         uid: UInt32? = nil,
@@ -86,10 +88,10 @@ import Testing
         try #require(key.seal(passcode, for: .passcode, of: prompt))
     }
 
-    /// The processes of the checks by `localauth-counted`, in the order in which they began.
+    /// The processes of the checks by `localauth-counted`, in the order of their start.
     var checks: [pid_t] { pids(in: "checks") }
 
-    /// Those that were still there when the next one began.
+    /// The checks that still ran when the next check began.
     var overlaps: [pid_t] { pids(in: "overlaps") }
 
     private func pids(in file: String) -> [pid_t] { numbers(in: file).map(pid_t.init) }
@@ -100,9 +102,10 @@ import Testing
             .compactMap { Int(String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// How long the process of the check lives that `body` starts, and what it came to.
+    /// Returns the lifetime of the check process that `body` starts, and the verdict.
     ///
-    /// Its script begins later, on a busy machine much later: the kernel knows when it began.
+    /// The start time comes from the kernel, because the check's script may begin much later on a
+    /// busy machine.
     func life(
         of body: @BusActor @Sendable @escaping () async throws -> Bool
     ) async throws -> (life: Duration, verdict: Bool) {
@@ -123,22 +126,22 @@ import Testing
         .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// The processes of checks that there are now.
+    /// The check processes that exist now.
     var children: [pid_t] {
         let pid = program.pid
         let said = (try? TemporaryFolder.read("/proc/\(pid)/task/\(pid)/children")) ?? []
         return String(decoding: said, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
     }
 
-    /// Whether a process is gone, or only waits for its parent to notice.
+    /// Whether a process has ended or is a zombie.
     nonisolated static func hasEnded(_ pid: pid_t) -> Bool {
         guard let stat = try? TemporaryFolder.read("/proc/\(pid)/stat") else { return true }
-        // Behind its name, which may hold anything, stands its state.
+        // The state follows the name, which may contain any characters.
         let state = String(decoding: stat, as: UTF8.self).split(separator: ")").last
         return state?.hasPrefix(" Z") ?? true
     }
 
-    /// The process of a check by `localauth-slow`, once its module hangs.
+    /// Waits until a check by `localauth-slow` hangs, and returns its process.
     func hangingCheck() async throws -> pid_t {
         while true {
             if let bytes = try? TemporaryFolder.read(bus.folder + "/hanging"),

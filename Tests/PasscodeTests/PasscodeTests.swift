@@ -12,7 +12,7 @@ import Testing
 struct PasscodeTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("The right passcode is right and another one is wrong")
+    @Test("The right password is accepted and another password refused")
     func rightAndWrong() async throws {
         try await PasscodeBench.with { bench in
             try expect(try await bench.verify("2468"), "2468 to be right")
@@ -21,20 +21,20 @@ struct PasscodeTests {
         }
     }
 
-    @Test("Unless it is told another one, the verifier asks the PAM service that is installed")
+    @Test("By default, the verifier uses the installed PAM service")
     func defaultService() throws {
         let help = try ChildProcess.run(["localauth-passcode", "--help"]).output
         let option = help.split(separator: "\n").first { $0.contains("--pam-service") }
         #expect(option?.hasSuffix("(default: localauth)") == true, "\(help)")
     }
 
-    @Test("An idle verifier ends in good order, but not while a check runs")
+    @Test("An idle verifier exits cleanly, but not while a check runs")
     @BusActor func idle() async throws {
         try await PrivateBus.run { bus in
             try PAMService.install(in: bus.folder)
             let daemon = try bus.connect()
             try daemon.requestName("org.localauth.Authentication1")
-            // The bus starts it with the first call, so that it isn't idle before.
+            // The bus starts the verifier with the first call, so that it isn't idle before.
             let script = """
                 cd '\(bus.folder)' || exit
                 export RUNTIME_DIRECTORY='\(bus.folder)'
@@ -66,12 +66,12 @@ struct PasscodeTests {
             let life =
                 PasscodeBench.duration(ended.st_mtim) - PasscodeBench.duration(began.st_mtim)
             #expect(life >= CheckReport.lifeStep, "it ended before its check")
-            // The next process keeps the key.
+            // The next process must keep the key.
             #expect(try await verify("2468"))
         }
     }
 
-    @Test("L10: What PAM could never take is wrong like any other guess, and never an error")
+    @Test("L10: A password that PAM could never accept is wrong, not an error")
     func badPacket() async throws {
         try await PasscodeBench.with { bench in
             for size in [512, 1024] {
@@ -82,7 +82,7 @@ struct PasscodeTests {
         }
     }
 
-    @Test("L32: What doesn't open, or opens to nothing, is InvalidArgs and no check")
+    @Test("L32: A packet that does not open, or is empty, is InvalidArgs and starts no check")
     func unopened() async throws {
         try await PasscodeBench.with(service: "localauth-counted") { bench in
             let prompt = PasscodeBench.prompt
@@ -103,7 +103,7 @@ struct PasscodeTests {
         }
     }
 
-    @Test("L20: However many ask at once, a user has one check at a time")
+    @Test("L20: A user has one check at a time, for any number of calls")
     func oneAtATime() async throws {
         try await PasscodeBench.with(service: "localauth-counted") { bench in
             let calls = ["1", "2468", "2"]
@@ -117,7 +117,7 @@ struct PasscodeTests {
     }
 
     @Test(
-        "L20: How long the process of a check lives doesn't tell a right passcode from a wrong one"
+        "L20: A check process lives equally long for right and wrong passwords"
     )
     func sameLife() async throws {
         let slow = Duration.milliseconds(1900)
@@ -131,13 +131,13 @@ struct PasscodeTests {
             for word in ["2468", "1357"] {
                 let seen = try await bench.life { try await bench.verify(word) }
                 #expect(seen.verdict == (word == "2468"))
-                // A process that ended with its verdict would live for as long as PAM takes.
+                // If the process ended with its verdict, its lifetime would show PAM's duration.
                 #expect(seen.life >= CheckReport.lifeStep, "the process of \(word)")
             }
         }
     }
 
-    @Test("A failure of PAM is an error, never a wrong passcode")
+    @Test("A failure of PAM is an error, never a wrong password")
     func brokenModule() async throws {
         try await PasscodeBench.with(service: "localauth-broken") { bench in
             try await expectError(.passcodeFailed, of: "a missing module") {
@@ -151,7 +151,7 @@ struct PasscodeTests {
         }
     }
 
-    @Test("Only the daemon may ask")
+    @Test("Only the daemon may call the verifier")
     func strangers() async throws {
         try await PasscodeBench.with { bench in
             let stranger = PasscodeBench.proxy(
@@ -167,7 +167,7 @@ struct PasscodeTests {
         }
     }
 
-    @Test("A uid that is no user is an error")
+    @Test("A uid without a user is an error")
     func unknownUsers() async throws {
         try await PasscodeBench.with { bench in
             try await expectError(.invalidArgs, of: "IsSet") {
@@ -183,7 +183,7 @@ struct PasscodeTests {
     }
 
     @Test(
-        "Whether a passcode is set can be laid down",
+        "An option overrides whether a password is set",
         arguments: ["always": true, "never": false]
     )
     func setting(_ word: String, _ isSet: Bool) async throws {
@@ -192,7 +192,7 @@ struct PasscodeTests {
         }
     }
 
-    @Test("The shadow field says whether there is a passcode")
+    @Test("The shadow field decides whether a password is set")
     func shadowFields() {
         #expect(PasscodeSetting.isPasscode(shadowField: "$y$j9T$salt$hash"))
         #expect(PasscodeSetting.isPasscode(shadowField: nil))
@@ -201,7 +201,7 @@ struct PasscodeTests {
         }
     }
 
-    @Test("R69: A shadow field without a hash has lost its passcode; a locked one keeps it")
+    @Test("R69: A shadow field without a hash has no password; a locked field keeps it")
     func removedFields() {
         for field in ["", "!", "!!", "*", "!*"] {
             #expect(PasscodeSetting.isRemoved(shadowField: field), "'\(field)'")
@@ -212,11 +212,11 @@ struct PasscodeTests {
         #expect(!PasscodeSetting.isRemoved(shadowField: nil))
     }
 
-    @Test("Checks that hang are bounded, and end with the verifier")
+    @Test("Hanging checks are limited in number, and end with the verifier")
     func hanging() async throws {
         try await PasscodeBench.with(service: "localauth-slow") { bench in
             var refusals: [DBusError] = []
-            // One has its turn, so many wait for theirs, and one is too many: whichever comes last.
+            // A single call runs, the maximum waits, and the last call to arrive is refused.
             for _ in 0..<PasscodeObject.maximumWaiting + 2 {
                 onLoop {
                     do {
@@ -238,14 +238,14 @@ struct PasscodeTests {
             bench.program.signal(SIGTERM)
             let status = try await bench.program.exitStatus()
             #expect(status == 0)
-            // Its own alarm would end it as well, in half a minute.
+            // The check's own alarm would fire after half a minute.
             try await eventually("the check to end", within: .seconds(15)) {
                 PasscodeBench.hasEnded(check)
             }
         }
     }
 
-    @Test("A check ends when the daemon leaves the bus, and the verifier serves the next one")
+    @Test("When the daemon leaves the bus, its check ends, and the next daemon is served")
     func daemonLeaves() async throws {
         try await PasscodeBench.with(service: "localauth-slow") { bench in
             onLoop { _ = try? await bench.verify("2468") }
@@ -256,7 +256,7 @@ struct PasscodeTests {
             try next.requestName("org.localauth.Authentication1")
             let verifier = PasscodeBench.proxy(next, bench.verifier.destination)
             _ = try await verifier.isSet(uid: bench.user)
-            // Its deadline would end it as well, in half a minute.
+            // The check's deadline would fire after half a minute.
             try await eventually("the check to end", within: .seconds(20)) { kill(check, 0) != 0 }
         }
     }

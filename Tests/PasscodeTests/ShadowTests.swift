@@ -5,12 +5,12 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// The real verifier, with a shadow file of the test's own.
-@Suite("The shadow file", .timeLimit(.minutes(10)))
+/// The real verifier, with a shadow file of the test.
+@Suite("Shadow file", .timeLimit(.minutes(10)))
 struct ShadowTests {
     init() { EventLoop.shared.startThread() }
 
-    /// Whether the kernel lets this user have files of its own in place of the system's.
+    /// Whether the kernel allows mounts over the system's files.
     static let isPossible: Bool = {
         let words = ["/usr/bin/unshare", "-m", "/bin/mount", "--bind", "/etc", "/etc"]
         guard getuid() == 0 else { return false }
@@ -23,7 +23,7 @@ struct ShadowTests {
         "root:\(field):19000:0:99999:7:::\n".utf8
     }
 
-    /// Writes to the file that is there.
+    /// Overwrites the existing file.
     private static func set(_ field: String, in file: String) throws {
         let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         try #require(descriptor >= 0)
@@ -32,23 +32,23 @@ struct ShadowTests {
         try #require(write(descriptor, bytes, bytes.count) == bytes.count)
     }
 
-    /// Puts another file in its place, as `passwd` does.
+    /// Replaces the file, like `passwd`.
     private static func replace(_ file: String, _ field: String) throws {
         try TemporaryFolder.write(file + ".new", line(field), mode: 0o600)
         try #require(rename(file + ".new", file) == 0)
     }
 
-    /// Words that run a program where something of the test's own is in the place of the system's.
+    /// Returns a command prefix that mounts the test's file over the system's.
     static func entering(_ own: String, as path: String) -> [String] {
         let script = "mount --bind \"$0\" \(path) && exec \"$@\""
         return ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, own]
     }
 
-    /// What the verifier tells from now on.
+    /// Records the verifier's Changed signals from this call on.
     @BusActor private static func changes(_ bench: PasscodeBench) async throws -> Witness<UInt32> {
         let changes = Witness<UInt32>()
         _ = bench.verifier.onChanged { changes.record($0) }
-        // The bus knows of it once it has delivered what was sent after it.
+        // The bus handles the match rule before this later call.
         #expect(try await bench.verifier.isSet(uid: bench.user))
         return changes
     }
@@ -64,7 +64,7 @@ struct ShadowTests {
     }
 
     @Test(
-        "L11b: the verifier says when a passcode comes or goes, also with another file",
+        "L11b: The verifier reports an added or removed password, even with a replaced file",
         .enabled(if: isPossible, "needs a mount namespace")
     )
     func replaced() async throws {
@@ -91,7 +91,7 @@ struct ShadowTests {
     }
 
     @Test(
-        "What the administrator says of passcodes with an option removes none",
+        "The administrator's option never counts as removing a password",
         .enabled(if: isPossible, "needs a mount namespace"),
         arguments: [("auto", true), ("always", false), ("never", false)]
     )
@@ -107,7 +107,7 @@ struct ShadowTests {
     }
 
     @Test(
-        "L11b: it also says so of a shadow file that is bound into its container",
+        "L11b: The verifier reports changes of a bind-mounted shadow file",
         .enabled(if: isPossible, "needs a mount namespace")
     )
     func bound() async throws {

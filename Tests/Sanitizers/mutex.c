@@ -1,8 +1,8 @@
-/* Linked into what is built with the thread sanitizer: has it see each lock of Swift's Mutex.
+/* Reports contended locks of Swift's Mutex to the thread sanitizer. Linked into its builds.
  *
- * A free lock is taken, and given back, in code of the caller's, which the sanitizer sees. One that
- * is contended is not: that is code of Swift's library, which isn't built with it. It would take
- * what two threads do in turns for a race. */
+ * Inlined code of the caller takes and releases a free lock, which the sanitizer sees. A contended lock
+ * is handled in Swift's library, which is built without the sanitizer. Without these functions the
+ * sanitizer would report a race between threads that take turns. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

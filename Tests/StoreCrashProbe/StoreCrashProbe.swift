@@ -4,9 +4,9 @@ import Glibc
 import Linux
 import Synchronization
 
-/// A process with a store that tests may kill, starve or rob of its rights.
+/// A process with a store, which tests kill, limit or deprive of privileges.
 ///
-/// `StoreCrashProbe MODE DIRECTORY`; it reports on standard output, one line for each event.
+/// Usage: `StoreCrashProbe MODE DIRECTORY`. Each event is reported on a line of standard output.
 @main
 enum StoreCrashProbe {
     static func main() {
@@ -16,7 +16,7 @@ enum StoreCrashProbe {
             exit(64)
         }
         if arguments[1] == "unprivileged" && geteuid() == 0 {
-            // "nobody" of every Debian system.
+            // The unprivileged uid on Debian.
             seteuid(65534)
         }
         do throws(SystemError) {
@@ -39,7 +39,7 @@ enum StoreCrashProbe {
         }
     }
 
-    /// Counts up, user by user, and says every number that is on the disk, until it is killed.
+    /// Counts up, user by user, and prints every number that reached the disk, until killed.
     private static func write(to store: AuthStore) {
         let waiting = Semaphore(count: 32)
         for number in 1... {
@@ -105,7 +105,9 @@ enum StoreCrashProbe {
     }
 }
 
-/// Counts tokens in a pipe: taking one waits until there is one.
+/// Counts tokens in a pipe.
+///
+/// Taking a token waits until the pipe has a token.
 private final class Semaphore: Sendable {
     private let reading: Int32
     private let writing: Int32
