@@ -20,7 +20,6 @@ extension AuthEngine {
         return nil
     }
 
-    /// The record of a user who has just given the password.
     func afterPasscode(of uid: UInt32) -> UserRecord {
         var record = UserRecord()
         record.lastPasscode = now

@@ -94,6 +94,5 @@ extension PasscodeFact {
 }
 
 extension SensorFact {
-    /// Whether the sensor is usable and has templates of the user.
     var couldLook: Bool { availability == .usable && templates > 0 }
 }

@@ -140,7 +140,6 @@ extension AuthEngine {
 /// A record that is being written, and the messages to send after the write.
 struct PendingSave: Hashable, Sendable {
     enum Consequence: Hashable, Sendable {
-        /// Report the miss, and answer the sensor.
         case mismatch(Mismatch)
         case wrongPasscode(left: Int)
         /// The accepted evidence becomes a grant.
@@ -154,7 +153,6 @@ struct PendingSave: Hashable, Sendable {
         let type: BiometryType
         /// How many misses of this type the prompt has counted.
         let count: Int
-        /// Attempts left after this miss.
         let left: Int
     }
 

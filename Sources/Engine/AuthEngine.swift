@@ -13,9 +13,7 @@ package struct AuthEngine: Hashable, Sendable {
     /// The time from which the password's age counts for a user without a stored password time.
     let since: Instant
 
-    /// Evaluations without a reply.
     var evaluations: [EvaluationID: Evaluation] = [:]
-    /// Agents in the order of their registration.
     var agents: [Agent] = []
     var contexts: [ContextID: Context] = [:]
     /// The evaluation that holds each session's prompt.
@@ -35,7 +33,6 @@ package struct AuthEngine: Hashable, Sendable {
     var isStopping = false
     var isSuspended = false
 
-    /// The time of the current step.
     var now = Instant(nanoseconds: 0)
     /// The effects of the current step so far.
     var effects: [Effect] = []
@@ -132,7 +129,6 @@ package struct AuthEngine: Hashable, Sendable {
         endDelays()
     }
 
-    /// Evaluations that match, in order of their numbers.
     func ids(where matches: (Evaluation) -> Bool) -> [EvaluationID] {
         evaluations.filter { matches($0.value) }.keys.sorted { $0.rawValue < $1.rawValue }
     }

@@ -14,7 +14,6 @@ extension AuthEngine {
         effects.append(.lookUp(id))
     }
 
-    /// Refusals that need no look-up.
     private func refusalOnArrival(_ request: Request) -> Refusal? {
         if isStopping { return .stopping }
         if isSuspended { return .suspending }

@@ -6,7 +6,6 @@ struct Attempt: Hashable, Sendable {
     ///
     /// Until then the attempt is being written.
     var isAsked = false
-    /// Whether that prompt still waits for the verdict.
     var isAwaited = true
 }
 

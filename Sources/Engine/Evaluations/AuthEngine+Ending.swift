@@ -60,7 +60,6 @@ extension AuthEngine {
 }
 
 extension Outcome {
-    /// The outcome as the prompt receives it.
     var promptOutcome: PromptOutcome {
         guard case .refused(let refusal) = self else { return .success }
         return switch refusal.code {

@@ -18,7 +18,6 @@ extension AuthEngine {
         concludeIfIdle(id)
     }
 
-    /// Cancels every matching operation of an evaluation.
     mutating func cancelSensors(
         of id: EvaluationID,
         where matches: (SensorFact) -> Bool = { _ in true }

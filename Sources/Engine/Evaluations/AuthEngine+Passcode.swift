@@ -159,7 +159,6 @@ extension AuthEngine {
         noteDelay(id)
     }
 
-    /// Tells every visible prompt of a user about the delay.
     mutating func holdBack(of uid: UInt32) {
         guard delayEnd(of: uid) != nil else { return }
         for id in ids(where: { $0.request.uid == uid && $0.isShowing }) { holdBack(id) }
@@ -172,7 +171,6 @@ extension AuthEngine {
         if isDelayed(id) { evaluations[id]?.prompt?.delay() }
     }
 
-    /// Tells the prompts whose delay has ended.
     mutating func endDelays() {
         for id in ids(where: { $0.prompt?.waitsForDelay == true }) where !isDelayed(id) {
             evaluations[id]?.prompt?.endDelay()

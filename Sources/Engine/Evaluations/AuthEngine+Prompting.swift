@@ -1,6 +1,5 @@
 import Contract
 
-/// Starting the prompt, and handling its buttons.
 extension AuthEngine {
     mutating func begin(_ id: EvaluationID, _ prompt: Prompt, _ plan: [SensorFact]) {
         guard let request = evaluations[id]?.request else { return }

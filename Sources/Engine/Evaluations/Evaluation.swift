@@ -48,7 +48,6 @@ struct Evaluation: Hashable, Sendable {
         if case .waiting = phase { true } else { false }
     }
 
-    /// The facts of an evaluation that waits for a write of the user's record.
     var heldFacts: Facts? {
         if case .held(let facts, _) = phase { facts } else { nil }
     }
@@ -90,10 +89,8 @@ struct Evaluation: Hashable, Sendable {
         if case .showing(let prompt) = phase { prompt.isIdle } else { false }
     }
 
-    /// Whether a match was accepted or awaits confirmation without a grant yet.
     var holdsMatch: Bool { prompt?.holdsMatch == true }
 
-    /// Whether biometry can still prove the evaluation.
     var usesBiometry: Bool {
         switch phase {
         case .lookingUp, .held, .waiting: false

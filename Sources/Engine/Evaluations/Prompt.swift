@@ -14,9 +14,7 @@ struct Prompt: Hashable, Sendable {
 
     enum Advance {
         case nextStage
-        /// Every stage is proved.
         case conclusion
-        /// The stage was revoked meanwhile.
         case refusal
     }
 
@@ -45,17 +43,14 @@ struct Prompt: Hashable, Sendable {
     private(set) var wrongPasscodes = 0
     /// A match that waits for the password before a template is updated from it.
     private var match: Match?
-    /// Why a sensor ended without a result.
     enum Loss: Hashable, Sendable {
         case fault(SensorFault)
         case templateRemoved
     }
 
-    /// The loss of the sensor that failed last.
     var loss: Loss?
     /// Whether the cause for asking the password waits for a write.
     var owesCause = false
-    /// Consecutive checks without a verdict.
     private(set) var verifierFailures = 0
 
     /// Creates a prompt for the stages that still need proof.
@@ -114,7 +109,6 @@ struct Prompt: Hashable, Sendable {
         }
     }
 
-    /// Whether a match was accepted or awaits confirmation without a grant yet.
     var holdsMatch: Bool {
         if proved.contains(where: { $0.type != .none }) { return true }
         return if case .proving(let proving) = stage { proving.holdsMatch } else { false }
@@ -133,7 +127,6 @@ struct Prompt: Hashable, Sendable {
         proving { $0.proof = .looking(operations) }
     }
 
-    /// Removes the operations that match, and returns them.
     mutating func dropOperations(where matches: (Operation) -> Bool) -> [Operation] {
         let dropped = stage.operations.filter(matches)
         guard !dropped.isEmpty else { return [] }
@@ -160,7 +153,6 @@ struct Prompt: Hashable, Sendable {
         proving { $0.proof = .confirming(sensor) }
     }
 
-    /// Keeps a match for a template update after the password confirms it.
     mutating func keep(_ match: Match) { self.match = match }
 
     /// A match from which a template may be updated, if this prompt also got the correct password.
@@ -168,7 +160,6 @@ struct Prompt: Hashable, Sendable {
         proved.contains { $0.mechanism == .passcode } ? match : nil
     }
 
-    /// Counts a miss and returns the number of misses of this type.
     mutating func countFailure(of type: BiometryType) -> Int {
         failures[type, default: 0] += 1
         return failures[type] ?? 0
@@ -232,7 +223,6 @@ struct Prompt: Hashable, Sendable {
         return channel == .verifying
     }
 
-    /// Returns the channel to idle if the check will not take place.
     mutating func withdraw() {
         if channel == .verifying { channel = .idle }
     }

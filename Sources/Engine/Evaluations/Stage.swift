@@ -47,27 +47,21 @@ enum Stage: Hashable, Sendable {
 struct Operation: Hashable, Sendable {
     let id: OperationID
     let sensor: SensorFact
-    /// Misses counted so far.
     var attempts: UInt32 = 0
-    /// Attempts left after the last miss.
     var attemptsLeft = 0
 }
 
 struct Proving: Hashable, Sendable {
-    /// The progress of the proof.
     enum Proof: Hashable, Sendable {
         /// These sensors run.
         ///
         /// The list is empty before the prompt is visible and after all sensors ended.
         case looking([Operation])
         case confirming(SensorFact)
-        /// The stage is proved after this write.
         case accepted(SaveID, isBiometric: Bool)
     }
 
-    /// The alternatives that the prompt offers besides sensors.
     enum Entry: Hashable, Sendable {
-        /// The password also proves the stage.
         case passcode(Ask)
         /// Only sensors prove the stage.
         ///
@@ -112,7 +106,6 @@ struct Proving: Hashable, Sendable {
         if case .looking(let operations) = proof { operations } else { [] }
     }
 
-    /// The write after which the stage is proved.
     var acceptance: SaveID? {
         if case .accepted(let save, _) = proof { save } else { nil }
     }

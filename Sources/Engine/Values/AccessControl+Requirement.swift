@@ -9,7 +9,6 @@ package enum AccessOperation: UInt32, Sendable, CaseIterable {
     case createKey = 2
     case useKeySign = 3
     case useKeyDecrypt = 4
-    /// Deriving a shared secret with a key.
     case useKeyKeyExchange = 5
 
     /// Whether the operation only adds an item or key.

@@ -8,7 +8,6 @@ package struct AccessControl: Hashable, Sendable {
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt64
 
-        /// Creates flags from raw bits, which may include unknown bits.
         package init(rawValue: UInt64) {
             self.rawValue = rawValue
         }
@@ -25,7 +24,6 @@ package struct AccessControl: Hashable, Sendable {
         package static let or = Flags(rawValue: 1 << 14)
         /// Every constraint is needed, which is also the default without an operator (R63).
         package static let and = Flags(rawValue: 1 << 15)
-        /// Guards the use of a private key.
         package static let privateKeyUsage = Flags(rawValue: 1 << 30)
         /// Also requires the app's own password, in addition to every other flag (R64).
         package static let applicationPassword = Flags(rawValue: 1 << 31)
@@ -40,13 +38,9 @@ package struct AccessControl: Hashable, Sendable {
     ///
     /// Raw values are Apple's; a trailing `u` means "this device only".
     package enum Accessibility: String, Sendable, CaseIterable {
-        /// While the device is unlocked.
         case whenUnlocked = "ak"
-        /// After the first unlock since boot.
         case afterFirstUnlock = "ck"
-        /// While the device is unlocked, on this device.
         case whenUnlockedThisDeviceOnly = "aku"
-        /// After the first unlock since boot, on this device.
         case afterFirstUnlockThisDeviceOnly = "cku"
         /// Only while the user has a password (R69).
         case whenPasscodeSet = "akpu"
@@ -62,7 +56,6 @@ package struct AccessControl: Hashable, Sendable {
         }
     }
 
-    /// Why flags or an accessibility are refused.
     package enum Refusal: Error, Hashable, Sendable, CaseIterable, CustomStringConvertible {
         /// `or` and `and` together (R60).
         case twoOperators
@@ -72,7 +65,6 @@ package struct AccessControl: Hashable, Sendable {
         case userPresenceCombined
         /// An unknown accessibility (R65).
         case protection
-        /// A bit without a meaning.
         case unknownFlags
         /// An access control and an accessibility for the same item (R70).
         case accessibleTwice

@@ -14,7 +14,6 @@ package enum Effect: Hashable, Sendable {
     ///
     /// Every `begin` gets one `end`, even if the prompt failed.
     case end(EvaluationID, PromptOutcome)
-    /// Start a sensor, then report its events.
     case startSensor(OperationID, EvaluationID, sensor: String)
     /// Cancel a sensor's operation.
     ///
@@ -40,7 +39,6 @@ package enum Effect: Hashable, Sendable {
     case reply(EvaluationID, Outcome)
 }
 
-/// The answer to a sensor that reported a miss.
 package enum MismatchAnswer: Hashable, Sendable {
     /// The miss is counted and written.
     ///
@@ -52,17 +50,14 @@ package enum MismatchAnswer: Hashable, Sendable {
     case notWritten
 }
 
-/// The content of a prompt when it appears.
 package struct Presentation: Hashable, Sendable {
     package var stage: PromptStage
     package var sensors: [String]
     /// The sensors' types in ascending order, without duplicates and companions.
     package var types: [BiometryType]
-    /// Whether a match will need a confirmation.
     package var requiresConfirmation: Bool
 }
 
-/// Progress reports of a running evaluation.
 package enum Progress: Hashable, Sendable {
     /// The prompt is visible.
     ///
@@ -78,13 +73,9 @@ package enum Progress: Hashable, Sendable {
     /// Advice to the user for a better scan.
     case hint(String)
     case noMatch(attemptsLeft: Int)
-    /// The fallback button appeared.
     case fallbackAvailable
-    /// A match waits for its confirmation.
     case confirmationRequired
-    /// The prompt must ask for the password.
     case passcodeRequired(cause: PasscodeCause)
-    /// The prompt must ask for the app's own password.
     case applicationPasswordRequired
     case passcodeRejected(attemptsLeft: Int)
     /// A delay keeps the prompt from accepting a password.
@@ -103,7 +94,6 @@ package enum Outcome: Hashable, Sendable {
     case refused(Refusal)
 }
 
-/// Why an evaluation, or CanEvaluate, was refused.
 package struct Refusal: Error, Hashable, Sendable {
     package var code: RefusalCode
     package var message: String

@@ -32,7 +32,6 @@ package enum Event: Hashable, Sendable {
     ///
     /// The engine answers with `answerMismatch`.
     case sensorMismatched(OperationID, attempt: UInt32)
-    /// A scan matched the template with this id.
     case sensorMatched(OperationID, template: String)
     /// The operation ended without a match: a fault, a lost sensor, or a cancellation.
     case sensorEnded(OperationID)
@@ -102,11 +101,8 @@ package enum Interruption: Hashable, Sendable {
     case left
 }
 
-/// Why a decision does not count.
 package enum RevalidationFailure: Hashable, Sendable {
-    /// The login manager did not say whether the session is unchanged.
     case loginManagerSilent
-    /// The template that matched was removed.
     case templateRemoved
 }
 

@@ -11,7 +11,6 @@ package struct Grant: Hashable, Sendable {
     package let type: BiometryType
     /// The strength of the sensor; nil if the mechanism used none.
     package let strength: Strength?
-    /// Further proofs that an access control required.
     package private(set) var others: [Grant] = []
 
     private init(

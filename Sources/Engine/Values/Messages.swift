@@ -1,6 +1,5 @@
 import Contract
 
-/// Every refusal, with one sentence for people.
 extension Refusal {
     static let invalidContext = Refusal(
         .invalidContext,

@@ -42,7 +42,6 @@ package struct SensorFact: Hashable, Sendable {
     package var type: BiometryType
     package var strength: Strength
     package var availability: Availability
-    /// The number of this user's templates.
     package var templates: Int
     /// Why the sensor is unavailable, if known.
     package var obstacle: Unavailability?
@@ -130,9 +129,7 @@ package struct Facts: Hashable, Sendable {
 package enum Absence: String, Error, Sendable, CaseIterable {
     /// Neither the caller nor its user has a session at this machine.
     case noSession = "no-session"
-    /// The caller is in another user's session.
     case otherUser = "other-user"
-    /// Another session is in the foreground.
     case inactive
     case locked
     case asleep
@@ -222,7 +219,6 @@ package struct Request: Hashable, Sendable {
 }
 
 package struct Agent: Hashable, Sendable {
-    /// The prompts that an agent shows.
     package enum Kind: Hashable, Sendable {
         /// The prompts of its session.
         case normal

@@ -1,6 +1,5 @@
 import Contract
 
-/// The values that an administrator can set.
 package struct Settings: Hashable, Sendable {
     /// When a passive match needs a confirmation (L7).
     package enum Confirmation: Hashable, Sendable {
@@ -45,7 +44,6 @@ package struct Settings: Hashable, Sendable {
     ]
     /// How long a success stays valid in its context at most.
     package var contextLifetime = Duration.seconds(600)
-    /// How long an agent may take to show a prompt.
     package var agentPatience = Duration.seconds(5)
 
     package init() {}

@@ -20,7 +20,6 @@ extension UserRecord {
 
     private mutating func countWholeMiss() { failures = min(failures, Int.max - 1) + 1 }
 
-    /// Resets the counters after a match or a correct password.
     mutating func clearMisses() {
         failures = 0
         hasHalfFailure = false

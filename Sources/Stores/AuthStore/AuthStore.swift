@@ -126,7 +126,6 @@ package final class AuthStore: Sendable {
 }
 
 extension AuthStore {
-    /// Opens or creates the database, and checks that it is sound.
     static func openDatabase(
         in folder: DatabaseFolder,
         lock: DirectoryLock

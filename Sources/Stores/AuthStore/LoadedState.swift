@@ -1,7 +1,6 @@
 package import AuthEngine
 import Contract
 
-/// The state that the store read at startup.
 package struct LoadedState: Hashable, Sendable {
     /// Records by uid.
     ///

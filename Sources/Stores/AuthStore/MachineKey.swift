@@ -7,7 +7,6 @@ enum MachineKey {
     static let file = "machine.key"
     static let size = 32
 
-    /// Reads the key, or creates it at the first start.
     static func load(in directory: PrivateDirectory) throws(SystemError) -> SymmetricKey {
         let path = directory.file(file)
         if try !PrivateFile.exists(path) {

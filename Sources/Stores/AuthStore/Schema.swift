@@ -2,7 +2,6 @@ import AuthEngine
 import Linux
 import SQLite
 
-/// The tables, and the conversion of the engine's values to rows.
 enum Schema {
     /// The format "LAut", version 2.
     ///

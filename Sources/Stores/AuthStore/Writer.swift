@@ -21,9 +21,7 @@ final class Writer: Sendable {
         var isClosed = false
     }
 
-    /// The maximum number of writes in a transaction.
     private static let groupLimit = 256
-    /// The maximum number of waiting writes.
     private static let queueLimit = 65536
 
     private let state = Mutex(State())

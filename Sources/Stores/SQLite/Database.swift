@@ -3,7 +3,6 @@ package import Linux
 
 /// A connection to SQLite, for use by one thread at a time.
 package final class Database {
-    /// A value that a statement binds or returns.
     package enum Value: Hashable {
         case null
         case integer(Int64)
@@ -19,8 +18,8 @@ package final class Database {
     /// Idle prepared statements by their text.
     ///
     /// Preparing a statement takes longer than looking up a row.
-    /// SAFETY: Each statement belongs to this connection. `putAway` or `deinit` finalizes it, and
-    /// no other object keeps it.
+    // SAFETY: Each statement belongs to this connection. `putAway` or `deinit` finalizes it, and
+    // no other object keeps it.
     private var idle: [String: OpaquePointer] = [:]
 
     /// More than the number of statements in the sources.
@@ -204,7 +203,6 @@ package struct Statement: ~Copyable {
         }
     }
 
-    /// Advances to the next row; false if there is none.
     fileprivate func step() throws(SystemError) -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: true

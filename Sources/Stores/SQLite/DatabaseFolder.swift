@@ -102,7 +102,6 @@ package struct DatabaseFolder: Sendable {
 
     private func aside(_ number: Int) -> String { "\(database).damaged-\(number)" }
 
-    /// The first number that is free for a set-aside database.
     private var firstFree: Int {
         var number = 1
         while access(aside(number), F_OK) == 0 {

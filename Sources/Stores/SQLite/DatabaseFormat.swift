@@ -6,7 +6,6 @@ package struct DatabaseFormat: Sendable {
     let applicationID: Int64
     /// Increases with every change of the tables.
     let version: Int64
-    /// The statements that create the tables.
     let tables: [String]
     /// The tables of earlier versions that can be upgraded, by version.
     let earlier: [Int64: [String]]
@@ -85,7 +84,6 @@ package struct DatabaseFormat: Sendable {
         return database
     }
 
-    /// Whether the database was never written to.
     private func isBlank(_ database: Database) throws(SystemError) -> Bool {
         // Each number is nonzero if another program wrote a header or a table.
         let traces = [

@@ -9,7 +9,6 @@ extension SystemError.Code {
 }
 
 extension SystemError {
-    /// Creates the error for a failed SQLite call.
     init(sqlite result: Int32, _ message: String, path: String) {
         let code: Code =
             // The low byte is the primary result code.

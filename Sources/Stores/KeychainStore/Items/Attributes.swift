@@ -42,9 +42,7 @@ package enum AttributeValue: Hashable, Sendable {
 ///
 /// Raw values are Apple's.
 package enum ItemClass: String, Sendable, CaseIterable {
-    /// A password of a service.
     case genericPassword = "genp"
-    /// A password of a server.
     case internetPassword = "inet"
     case key = "keys"
 

@@ -9,7 +9,6 @@ struct ByteWriter {
         add(use)
     }
 
-    /// Begins without a purpose.
     init() {}
 
     mutating func add(_ number: some FixedWidthInteger) {

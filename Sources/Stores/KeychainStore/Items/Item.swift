@@ -97,7 +97,6 @@ package struct Item: Hashable, Sendable {
         return all
     }
 
-    /// The approximate size of the item in a search reply, in bytes.
     var answerSize: Int {
         allAttributes.reduce(publicKey.count) { $0 + $1.key.utf8.count + $1.value.size + 32 }
     }
@@ -127,7 +126,6 @@ package struct Item: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The content of the row's record column.
     var record: [UInt8] {
         var writer = ByteWriter()
         writer.add(Self.format)

@@ -6,7 +6,6 @@ import Crypto
 /// Without the key, no process can compute a token, or see in the file which items share a
 /// property. Two properties may have equal tokens, so a search compares every found item again.
 struct ItemIndex {
-    /// The token that every item has.
     static let items: UInt64 = 0
 
     /// The attributes that callers search by.
@@ -42,7 +41,6 @@ struct ItemIndex {
             }
     }
 
-    /// The token of a primary key, which is unique to an item.
     func token(primaryKey: [UInt8]) -> UInt64 {
         var writer = ByteWriter("primary key")
         writer.add(primaryKey)

@@ -80,7 +80,6 @@ struct Envelope {
         }
     }
 
-    /// Returns nonce, cipher text and tag.
     private static func bytes(of box: AES.GCM.SealedBox) throws -> [UInt8] {
         // Nil only for a nonce of a non-standard size; this box uses the default size.
         guard let bytes = box.combined else { throw KeychainError.changed }
@@ -116,7 +115,6 @@ struct Envelope {
         return writer.bytes
     }
 
-    /// Decodes the bytes of a row.
     init(_ bytes: [UInt8]) throws(KeychainError) {
         var reader = ByteReader(bytes)
         guard try reader.number(UInt8.self) == Self.format else { throw .changed }

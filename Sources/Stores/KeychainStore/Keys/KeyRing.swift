@@ -25,7 +25,6 @@ struct KeyRing {
         index = key("index")
     }
 
-    /// The fingerprint by which people distinguish master keys.
     var name: String { master.name }
 
     /// Whether systemd provided the master key as a credential.
@@ -38,7 +37,6 @@ struct KeyRing {
         Array(HMAC<SHA256>.authenticationCode(for: bytes, using: rows))
     }
 
-    /// The index tokens of a user's items.
     func index(of uid: UInt32) -> ItemIndex { ItemIndex(key: index, uid: uid) }
 
     /// The authentication code of a ledger, a page, or the root of all ledgers.
@@ -70,7 +68,6 @@ struct KeyRing {
             )
     }
 
-    /// The master key as text for people.
     var recoveryKey: String {
         var bytes = master.key.withUnsafeBytes { Array($0) }
         defer { wipe(&bytes) }
@@ -86,7 +83,6 @@ struct Stretching: Hashable {
 
     private static let blockSize: UInt32 = 8
 
-    /// Creates the parameters for a new password.
     static func random() -> Stretching {
         Stretching(salt: SecretBytes.random(count: 16), logCost: 15)
     }

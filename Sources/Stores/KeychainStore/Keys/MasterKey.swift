@@ -7,7 +7,6 @@ import Sealing
 /// The key that encrypts every secret of this machine.
 struct MasterKey {
     static let size = 32
-    /// The name of the systemd credential.
     static let credential = "localauth.master-key"
 
     let key: SymmetricKey

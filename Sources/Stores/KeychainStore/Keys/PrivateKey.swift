@@ -143,7 +143,6 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     case digest = "ecdsa-digest-sha256"
 }
 
-/// The key agreement algorithm.
 package enum ExchangeAlgorithm: Hashable, Sendable {
     /// The x coordinate, 32 bytes.
     case plain
@@ -152,7 +151,6 @@ package enum ExchangeAlgorithm: Hashable, Sendable {
     /// The size is in bytes.
     case x963(sharedInfo: [UInt8], size: Int)
 
-    /// The sizes that a caller may request, in bytes.
     package static let sizes = 1...1024
 }
 

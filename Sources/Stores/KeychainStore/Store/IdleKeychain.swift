@@ -12,7 +12,6 @@ package final class IdleKeychain {
     private let folder: DatabaseFolder
     private let database: Database
     private let identity: [UInt8]
-    /// The path of a damaged database that opening set aside.
     package let setAside: String?
 
     /// Opens the keychain of a state directory, or creates an empty keychain without a key.
@@ -29,7 +28,6 @@ package final class IdleKeychain {
         identity = try KeychainStore.identity(of: database)
     }
 
-    /// The file of a clear master key.
     package var keyFile: String { folder.key }
 
     /// Returns the master key of the file; nil if there is no file.

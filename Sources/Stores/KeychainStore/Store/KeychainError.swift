@@ -13,13 +13,10 @@ package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible
             self.rawValue = rawValue
         }
 
-        /// An item with this primary key exists.
         package static let duplicate = Code(rawValue: "duplicate")
-        /// The item does not exist.
         package static let notFound = Code(rawValue: "notFound")
         /// Not authorized, or a wrong app password.
         package static let authFailed = Code(rawValue: "authFailed")
-        /// Invalid arguments.
         package static let parameter = Code(rawValue: "parameter")
         /// The file differs from the data that was written, or data does not decrypt.
         package static let decode = Code(rawValue: "decode")
@@ -41,7 +38,6 @@ package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible
         self.needsMasterKey = needsMasterKey
     }
 
-    /// Converts a failure of the file or the disk.
     init(_ error: SystemError) {
         self = KeychainError(
             error.code == .damaged ? .decode : .notAvailable,
@@ -49,7 +45,6 @@ package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible
         )
     }
 
-    /// Converts the refusal of an access control with incompatible parts.
     package init(_ refusal: AccessControl.Refusal) {
         self.init(.parameter, refusal.description)
     }

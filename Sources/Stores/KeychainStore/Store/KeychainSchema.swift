@@ -1,7 +1,6 @@
 import Linux
 import SQLite
 
-/// The tables of the keychain, and the statements on them.
 enum KeychainSchema {
     /// The tables of format 1, in which a ledger was one list without pages.
     private static let firstTables = [
@@ -22,7 +21,6 @@ enum KeychainSchema {
             entries BLOB NOT NULL, PRIMARY KEY (uid, number)) STRICT
         """
 
-    /// The format "LAkc", version 2.
     static let format = DatabaseFormat(
         applicationID: 0x4C41_6B63,
         version: 2,

@@ -48,7 +48,6 @@ extension KeychainStore {
         )
     }
 
-    /// Whether a text has the form of an item identifier.
     package static func isIdentifier(_ text: String) -> Bool { ItemID(text) != nil }
 
     /// Returns an item without its secret.

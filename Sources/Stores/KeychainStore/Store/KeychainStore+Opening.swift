@@ -106,7 +106,6 @@ extension KeychainStore {
             + "key from the recovery key, or make a new key with localauthctl keychain init."
     )
 
-    /// Whether an earlier database was damaged or lost.
     static func lost(_ database: Database) throws(KeychainError) -> Bool {
         try translating { () throws(SystemError) in
             try KeychainSchema.meta("lost", in: database) == [1]

@@ -120,7 +120,6 @@ extension KeychainStore {
         return true
     }
 
-    /// Selects the ids that may match the query.
     private func begin(_ search: inout ItemSearch) throws(KeychainError) {
         let (query, uid) = (search.query, search.caller.uid)
         var found: [ItemID: UInt64]

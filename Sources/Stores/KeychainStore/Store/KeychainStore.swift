@@ -114,7 +114,6 @@ package final class KeychainStore {
         try ledger(of: uid).itemCount
     }
 
-    /// The master key as text that people keep in a safe place.
     package var recoveryKey: String { ring.recoveryKey }
 
     // MARK: Rows and ledgers

@@ -32,7 +32,6 @@ struct Ledger: Equatable {
         var count: Int
     }
 
-    /// Pages, sorted by their keys.
     private(set) var pages: [Page] = []
     private(set) var itemCount = 0
     /// Whether an item was unreadable when the upgrade indexed its properties.
@@ -41,7 +40,6 @@ struct Ledger: Equatable {
     private(set) var isIncomplete = false
     private var nextNumber: UInt64 = 0
 
-    /// The maximum number of entries in a page.
     static let pageLimit = 128
     /// The maximum number of entries in a page after a split or a merge.
     private static let pageFill = 96
@@ -50,14 +48,12 @@ struct Ledger: Equatable {
 
     init() {}
 
-    /// Returns the pages that may contain entries with a token.
     func pages(of token: UInt64) -> ArraySlice<Page> {
         let start = index(of: LedgerEntry.Key(token: token, id: .smallest))
         let end = pages[start...].firstIndex { $0.first.token > token } ?? pages.count
         return pages[start..<max(start, end)]
     }
 
-    /// Returns the page that may contain an entry.
     func page(of key: LedgerEntry.Key) -> Page? {
         pages.isEmpty ? nil : pages[index(of: key)]
     }
@@ -236,7 +232,6 @@ extension [LedgerEntry] {
         return writer.bytes
     }
 
-    /// Decodes the entries of a page.
     init(_ bytes: [UInt8]) throws(KeychainError) {
         self = []
         reserveCapacity(bytes.count / LedgerEntry.size)

@@ -2,7 +2,6 @@
 struct LedgerRoot {
     /// Increases by one with every change of any user's items.
     var counter: UInt64 = 0
-    /// The authentication code of each user's ledger.
     var codes: [UInt32: [UInt8]] = [:]
 
     static func code(of ledger: [UInt8], uid: UInt32, ring: KeyRing) -> [UInt8] {

@@ -33,7 +33,6 @@ package struct Query: Hashable, Sendable {
         self.values = values
     }
 
-    /// The identifier that the query asks for, or nil.
     var id: String? {
         guard case .text(let id) = values["id"] else { return nil }
         return id
