@@ -93,7 +93,7 @@ struct KeyMaterialTests {
         }
     }
 
-    @Test("A synchronised item and a local item are two; the default is local")
+    @Test("A synchronised item and a local item differ; the default is local")
     func synchronised() throws {
         let store = try StateFolder("keychain").open()
         let plain: [String: AttributeValue] = ["class": .text("genp"), "svce": .text("s")]

@@ -7,7 +7,8 @@
 /* verify_asan_link_order=0: a library that a test preloads comes first, which does no harm.
  *
  * detect_leaks=0: Swift may store an enumeration's case in the highest bits of a pointer. The leak
- * checker does not recognise this as an address, and reports memory in use. `make soak` finds leaks. */
+ * checker does not recognise this as an address, and reports memory in use as leaked. `make soak` finds
+ * leaks. */
 const char *__asan_default_options(void) {
     return COMMON ":verify_asan_link_order=0:strict_string_checks=1:detect_leaks=0";
 }

@@ -121,7 +121,7 @@ struct Prompt: Hashable, Sendable {
             || stage.operations.contains { $0.sensor.type != .none }
     }
 
-    // MARK: Looking
+    // MARK: Sensors
 
     mutating func look(_ operations: [Operation]) {
         proving { $0.proof = .looking(operations) }
@@ -184,7 +184,7 @@ struct Prompt: Hashable, Sendable {
         }
     }
 
-    // MARK: Typing
+    // MARK: Passwords
 
     /// Marks the password as asked for; false if it already was.
     mutating func ask() -> Bool {
@@ -258,7 +258,7 @@ struct Prompt: Hashable, Sendable {
         return true
     }
 
-    // MARK: Proving
+    // MARK: Proofs
 
     /// Holds the evidence until its record is written.
     mutating func accept(_ evidence: Grant.Evidence, after save: SaveID) {

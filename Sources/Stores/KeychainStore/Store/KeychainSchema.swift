@@ -110,7 +110,7 @@ enum KeychainSchema {
         }
     }
 
-    // MARK: Ledgers and the rest
+    // MARK: Ledgers and metadata
 
     static func page(
         _ number: UInt64,

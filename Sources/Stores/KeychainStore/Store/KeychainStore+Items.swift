@@ -211,7 +211,7 @@ extension KeychainStore {
     }
 }
 
-// MARK: - What keys need, too
+// MARK: - Shared with keys
 
 extension KeychainStore {
     func insert(
