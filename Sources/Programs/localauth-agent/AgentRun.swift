@@ -7,24 +7,25 @@ import LocalAuthBus
 import ServiceProgram
 import Windows
 
-/// One run of the agent.
 @BusActor enum AgentRun {
-    /// Without `--resident` the program ends when nothing was asked for so long.
+    /// Idle time after which the program exits, unless `--resident` is given.
     private static let patience = Duration.seconds(60)
 
-    /// On Wayland GTK 4.8 keeps one or two pictures of each window that was shown, of 1.2 MB each.
+    /// Prompts after which an idle agent restarts: on Wayland, GTK 4.8 leaks one or two buffers of
+    /// 1.2 MB for each window shown.
     private static let mostPrompts = 8
     private static let calm = Duration.seconds(30)
 
-    /// On the session's bus: whoever misses the prompt has the bus start it.
+    /// Name on the session bus.
+    ///
+    /// A prompt request without an agent makes the bus start this program.
     private static let name = "org.localauth.Agent1"
 
-    /// Opens the display and registers.
     static func start(
         _ connection: Connection,
         _ arguments: ProgramArguments
     ) async throws -> RunningService {
-        // Before anything is typed.
+        // Before the user types a password.
         guard forbid_tracing() == 0 else {
             throw StartError("this process can't be protected from being traced")
         }
@@ -54,7 +55,7 @@ import Windows
         })
     }
 
-    /// Nil without a bus of the session.
+    /// Claims the agent's name; nil without a session bus.
     private static func takeName() throws(NothingToDo) -> Connection? {
         guard getenv("DBUS_SESSION_BUS_ADDRESS") != nil,
             let session = try? Connection(.session)
@@ -72,7 +73,7 @@ import Windows
         case .serviceAway: log(.info, "waiting for the service")
         case .registered(let session): log(.info, "serves session \(session)")
         case .refused(let error) where error.name == .agentExists:
-            // One for each session: whoever was first stays.
+            // Each session has one agent, and the first to register stays.
             log(.notice, "another agent serves this session")
             exit(EXIT_SUCCESS)
         case .refused(let error):
@@ -81,8 +82,9 @@ import Windows
         }
     }
 
-    /// After some prompts, when nobody is asked, the program begins anew in the same process: by
-    /// that one the service knows it.
+    /// Re-executes an idle agent after ``mostPrompts`` prompts.
+    ///
+    /// The process stays, because the service identifies the agent by its process.
     private static func beginAnew(_ agent: PromptAgent, after view: WindowView) {
         var prompts = 0
         var timer: EventSource?

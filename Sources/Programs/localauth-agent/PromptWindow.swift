@@ -5,10 +5,10 @@ import DBus
 import Localization
 import Windows
 
-/// The window of one prompt.
 @BusActor final class PromptWindow {
-    /// So long after it appears keys and clicks are for whoever had them before: nobody can mean a
-    /// window that they have not seen yet.
+    /// Time after the window appears in which it ignores keys and clicks.
+    ///
+    /// They are meant for the window that had the focus before.
     static let settling = Duration.milliseconds(400)
     /// The width of what is in the window, in points.
     private static let width: gint = 380
@@ -17,19 +17,21 @@ import Windows
     private var state: PromptState
     private let parts: WindowParts
     private var isSettling = true
-    /// How often it has begun to settle.
+    /// Counts calls of ``settle()``, so that an earlier timer does not end a later one.
     private var settlings = 0
     private var hasBeenActive = false
     private var hasOfferedConfirmation = false
-    /// Whether the last letter did not fit.
+    /// Whether the last typed character or paste did not fit.
     private var hasOverflowed = false
-    /// What has the focus once the window has settled: what had it before.
+    /// Name of the part that gets the focus once the window has settled: the part that had it
+    /// before.
     private var chosen = "primary"
     private var timers: [EventSource] = []
     private var sensorImages: [Widget] = []
 
-    /// Draws a prompt, and shows it.
-    /// - Throws: Failed when the memory for a passcode can't be locked.
+    /// Draws and shows a prompt.
+    ///
+    /// - Throws: `Failed` when the memory for a password can't be locked.
     init(_ prompt: Prompt, _ state: PromptState) throws(DBusError) {
         self.prompt = prompt
         self.state = state
@@ -44,7 +46,6 @@ import Windows
 
     // MARK: What the service says
 
-    /// Something happened.
     func take(_ progress: PromptProgress) {
         let old = state
         hasOverflowed = false
@@ -52,19 +53,19 @@ import Windows
         let new = state
         if old.asksApplicationPassword != new.asksApplicationPassword { clearSecret() }
         if new.canConfirm && !old.canConfirm {
-            // Enter means something else from now on, and what was begun is not needed any more.
+            // From here on Enter means "confirm", and a half-typed password is obsolete.
             clearSecret()
             chosen = "primary"
             settle()
         }
         draw()
         if new.takesSecret && !old.showsSecret { takeKeyboard() }
-        // Other news leave the keys where the person has them.
+        // Other progress must not move the keyboard focus.
         let asksAnew = old.asksApplicationPassword != new.asksApplicationPassword
         if new.takesSecret && (!old.takesSecret || asksAnew) { part("secret").takeKeys() }
     }
 
-    /// Gives the keyboard back and takes nothing any more; the last words may stay for a moment.
+    /// Ends input and releases the keyboard; a final message may stay visible for a moment.
     func end(_ outcome: PromptOutcome) {
         clearSecret()
         state.end(outcome)
@@ -72,7 +73,6 @@ import Windows
         draw()
     }
 
-    /// The window goes.
     func close() {
         for timer in timers { timer.cancel() }
         timers = []
@@ -93,7 +93,7 @@ import Windows
         window.onKey { [weak self] in self?.take($0) ?? false }
     }
 
-    /// Keys that mean the whole window; true: nobody else gets it.
+    /// Handles keys for the whole window; true stops their propagation.
     private func take(_ key: UInt32) -> Bool {
         if isSettling { return true }
         switch Int32(bitPattern: key) {
@@ -105,7 +105,7 @@ import Windows
         return true
     }
 
-    /// What is above the buttons may be longer than there is room for.
+    /// Scrolls the text above the buttons, which may be taller than the screen allows.
     private func scroll(by pages: Double) {
         let place = gtk_scrolled_window_get_vadjustment(part("scroll").pointer)
         let step = gtk_adjustment_get_page_increment(place)
@@ -125,12 +125,13 @@ import Windows
         draw()
     }
 
-    /// What the button says.
+    /// Performs the primary button's action.
     private func goOn() {
         if state.canConfirm { confirm() } else { submit() }
     }
 
-    /// Enter in the field: whoever types when a match waits to be confirmed means what they type.
+    /// Handles Enter in the field: typed text is submitted even while a match waits for
+    /// confirmation.
     private func enter() {
         if SecretBuffer.isEmpty { confirm() } else { submit() }
     }
@@ -150,7 +151,7 @@ import Windows
             try SecretBuffer.send(to: prompt)
             isSent = true
         } catch {
-            // Why is for logs; the person can only type it again.
+            // The caller logs the cause; the user can only type the password again.
         }
         clearSecret()
         state.submitted(isSent)
@@ -182,15 +183,16 @@ import Windows
         part("claim").isVisible = claim != nil
         gtk_expander_set_label(part("details").pointer, localized("_Details"))
         part("details").setName(localized("Details"))
-        // A long path is cut above.
+        // The label above shortens a long path, so the details repeat it in full.
         let facts = [PromptText.origin(details)] + PromptText.facts(details)
         part("facts").text = facts.joined(separator: "\n")
         showIcon(details.appIcon, PromptText.appTitle(details))
-        // Most programs are neither verified nor unusual.
+        // Warn about hidden programs and unproven claims only. Most programs are neither verified
+        // nor unusual, and a constant warning would be ignored.
         let isHidden = details.isSandboxed ? details.sandboxID.isEmpty : details.program == nil
         part("warning").isVisible = isHidden || claim != nil
         part("warning").setName(localized("Warning"))
-        // A title of the app's is plain text: no underscore of it is a mnemonic.
+        // The app's title is plain text: its underscores are no mnemonics.
         if let title = details.cancelTitle {
             part("cancel-label").setMnemonic(plainMnemonic(title), for: part("cancel"))
             gtk_widget_set_tooltip_text(part("cancel").asWidget, title)
@@ -241,7 +243,7 @@ import Windows
                 state.canConfirm ? localized("C_onfirm") : localized("_Authenticate"),
                 for: part("primary")
             )
-        // Once: whoever has gone on to another button is not taken back.
+        // Move the focus only once. A user who has moved it to another button since keeps it there.
         let offersConfirmation = state.canConfirm && isAnswerable
         if offersConfirmation, !hasOfferedConfirmation, chosen != "secret" {
             part(chosen).takeFocus()
@@ -263,7 +265,7 @@ import Windows
             !state.isOver && !isSettling && (canSubmit || state.canConfirm)
     }
 
-    /// Stacks the buttons where their titles need more room, with the primary button on top.
+    /// Stacks the buttons, primary button on top, where their titles need more width.
     private func layOutButtons() {
         let names = ["cancel", "fallback", "primary"].filter { part($0).isVisible }
         let widest = names.map { part($0).naturalWidth }.max() ?? 0
@@ -278,22 +280,22 @@ import Windows
         }
     }
 
-    /// The height that a screen leaves for the reason, in points.
+    /// The height that the smallest screen leaves for the reason, in points.
     private var roomForReason: gint {
         let all = part("content").naturalHeight(Self.width)
         let others = all - part("scroll").naturalHeight(Self.width)
-        // A desktop has panels, and the window has margins and a frame.
+        // 64 points for a desktop's panels, 60 for the window's margins and frame.
         return Display.leastHeight.map { min($0 - 64 - 60 - others, 400) } ?? 400
     }
 
-    /// Lets the reason scroll where a low screen has no room for it.
+    /// Makes the reason scroll where a low screen can't show all of it.
     private func fit() {
         layOutButtons()
         part("icon").isVisible = true
         // A very low screen has no room for a picture.
         if roomForReason < 48 { part("icon").isVisible = false }
         let room = max(roomForReason, 48)
-        // The scrolled part measures a text as if it had one line.
+        // GTK measures a label in a scrolled window as if it had one line.
         let wanted = part("reason").naturalHeight(Self.width)
         let scroll = part("scroll").pointer
         gtk_scrolled_window_set_policy(
@@ -306,8 +308,10 @@ import Windows
         gtk_scrolled_window_set_min_content_height(scroll, min(wanted, room))
     }
 
-    /// A button that goes gives its focus to nobody: GTK would give it to Cancel, and whoever
-    /// presses Enter once more would cancel what they have just confirmed.
+    /// Shows or hides a button, and clears the focus of a hidden button.
+    ///
+    /// GTK would move that focus to Cancel, so a second press of Enter would cancel what the user
+    /// just confirmed.
     private func show(_ button: Widget, _ isVisible: Bool) {
         if !isVisible, gtk_widget_is_focus(button.asWidget) != 0 {
             gtk_window_set_focus(window.asWindow, nil)
@@ -373,10 +377,10 @@ import Windows
         takeKeyboard()
     }
 
-    /// Keys come once it is active, which may be long after it was mapped.
+    /// Starts settling when the window becomes active, possibly long after it was mapped.
     ///
-    /// An app could take the keys and give them back between two presses of Enter, of which the
-    /// second would confirm.
+    /// While a match waits for confirmation, every activation settles again. Otherwise an app could
+    /// take and return the focus between two presses of Enter, and the second press would confirm.
     private func activityChanged() {
         if !hasBeenActive || state.canConfirm, gtk_window_is_active(window.asWindow) != 0 {
             if hasBeenActive, !isSettling {
@@ -388,7 +392,7 @@ import Windows
         takeKeyboard()
     }
 
-    /// A field has another widget in it, which has the keys.
+    /// Checks ancestors too: a focused field gives the focus to its inner text widget.
     private func hasFocus(_ name: String) -> Bool {
         guard let focus = gtk_window_get_focus(window.asWindow) else { return false }
         let widget = part(name).asWidget
@@ -402,7 +406,7 @@ import Windows
         draw()
         timers.append(
             EventLoop.shared.schedule(after: Self.settling) { [weak self] in
-                // On a busy machine a key of that time may still be on its way.
+                // On a busy machine, keys pressed during that time may still be queued.
                 GLibLoop.afterInput {
                     guard let self, !self.timers.isEmpty, self.settlings == number
                     else { return }
@@ -413,11 +417,11 @@ import Windows
         )
     }
 
-    /// While a secret is asked for no other window gets a key, where the display server allows it.
+    /// Grabs the keyboard while a secret is typed, where the display server allows it.
     private func takeKeyboard() {
         guard state.takesSecret, !state.isOver else { return }
         guard !Display.grabKeyboard(for: window) else { return }
-        // Another window has it, a menu perhaps.
+        // Another window, perhaps a menu, holds the grab: try again.
         timers.append(
             EventLoop.shared.schedule(after: .milliseconds(200)) { [weak self] in
                 self?.takeKeyboard()
@@ -433,7 +437,7 @@ import Windows
 
     private func part(_ name: String) -> Widget { parts[name] }
 
-    /// A text in which no underscore is a mnemonic.
+    /// Escapes underscores, so that none becomes a mnemonic.
     private func plainMnemonic(_ text: String) -> String {
         text.split(separator: "_", omittingEmptySubsequences: false).joined(separator: "__")
     }

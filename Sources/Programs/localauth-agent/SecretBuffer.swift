@@ -5,31 +5,30 @@ import DBus
 import Glibc
 import Windows
 
-/// The one place in this process where a typed secret is: a text buffer of GTK's on locked pages.
+/// Holds the typed secret on locked pages, the only place in this process that has it.
 ///
-/// GTK's own buffer for passwords keeps what was deleted until the window goes. And GTK 4.8 tells
-/// whoever listens on the bus of accessibility what is typed and deleted in a field, and gives the
-/// whole text to whoever asks there, also in a field for passwords. So GTK has only a star for each
-/// character.
+/// GTK sees only a star for each character, for two reasons. Its own password buffer keeps deleted
+/// text until the window closes. GTK 4.8 also announces edits on the accessibility bus, and gives
+/// the whole text to any process there, even for password fields.
 @BusActor enum SecretBuffer {
     private static var line: SecretLine?
-    /// Composes letters for the field; a reference of its own.
+    /// Composes characters for the field; owns a reference.
     private static var composer: OpaquePointer?
-    /// Where what is being typed lies, while GTK is told of as many stars; 0: nowhere.
+    /// Address of the text being inserted while GTK is told the matching number of stars; 0: none.
     private static var typed: UInt = 0
-    /// As many stars as can be typed, at an address that is never freed.
-    ///
-    /// The last so many of them are a text as well.
+    /// The longest run of stars, at an address that is never freed; each suffix is a valid text
+    /// too.
     private static let stars = UInt(
-        // A number, because pointers can't leave the closures below.
+        // An integer, because the closures below can't capture a pointer.
         bitPattern: strdup(String(repeating: "*", count: SecretLine.longestPassword))
     )
     private static let type = register()
-    /// Called after each change, and when a letter or a paste does not fit.
+    /// Called after each change, and with false when a character or paste does not fit.
     static var changed: @BusActor (_ fits: Bool) -> Void = { _ in }
 
-    /// Has a field keep what is typed there; of one window at a time.
-    /// - Throws: Failed when the memory can't be locked.
+    /// Makes a field store its text here; serves one window at a time.
+    ///
+    /// - Throws: `Failed` when the memory can't be locked.
     static func use(in field: Widget) throws(DBusError) {
         if line == nil { line = try SecretLine() }
         wipe()
@@ -37,17 +36,17 @@ import Windows
             let text = gtk_editable_get_delegate(field.pointer)
         else { throw DBusError(.failed, "The field for the password can't be made.") }
         defer { g_object_unref(object) }
-        // GTK's names for what are one object and another.
+        // SAFETY: both are GObjects of exactly these classes, created by GTK above.
         let buffer = UnsafeMutablePointer<GtkEntryBuffer>(OpaquePointer(object))
         let place = UnsafeMutablePointer<GtkText>(text)
         gtk_text_set_buffer(place, buffer)
         disguise(Widget(pointer: text))
         compose(in: Widget(pointer: text))
-        // What is shown is copied to wherever letters are drawn.
+        // Showing the text would copy it into GTK's glyph caches.
         gtk_widget_action_set_enabled(Widget(pointer: text).asWidget, "misc.toggle-visibility", 0)
     }
 
-    /// The longest secret that is taken, in bytes.
+    /// The longest secret accepted, in bytes.
     static var limit: Int {
         get { line?.limit ?? 0 }
         set { line?.limit = newValue }
@@ -55,29 +54,30 @@ import Windows
 
     static var isEmpty: Bool { line?.isEmpty ?? true }
 
-    /// Forgets also a letter that is being composed.
+    /// Overwrites the secret, and drops a half-composed character.
     static func wipe() {
         line?.wipe()
-        // GTK's name for the object.
+        // SAFETY: `composer` was created as a GtkIMContext and is still owned here.
         if let composer { gtk_im_context_reset(UnsafeMutablePointer(composer)) }
     }
 
-    /// What was typed, where it lies.
+    /// Sends the secret straight from the locked pages.
     static func send(to prompt: Prompt) throws(DBusError) {
         try line?.withBytes { bytes throws(DBusError) in try prompt.submit(passcode: bytes) }
     }
 
     // MARK: Keys
 
-    /// Composes letters before the field gets the keys: GTK draws a letter that is being composed
-    /// readably, also in a field for passwords.
+    /// Composes characters before the field receives keys, because GTK draws a half-composed
+    /// character in the clear, even in a password field.
     ///
-    /// The input method of the desktop is another process, which may hear each key over a bus.
+    /// The desktop's input method is bypassed: another process that may receive each key over a
+    /// bus.
     private static func compose(in field: Widget) {
         field.set("im-module", "gtk-im-context-none")
         guard let keys = gtk_event_controller_key_new(), let composer = gtk_im_context_simple_new()
         else { return }
-        // GTK's name for what is an object to GObject.
+        // SAFETY: GObject functions take any GObject as an untyped pointer.
         let object = UnsafeMutableRawPointer(composer)
         if let former = Self.composer { g_object_unref(UnsafeMutableRawPointer(former)) }
         Self.composer = OpaquePointer(composer)
@@ -85,7 +85,7 @@ import Windows
         gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
         gtk_event_controller_key_set_im_context(keys, composer)
         typealias Commit =
-            // The composer, the composed letters for the time of the call, and the field.
+            // The composer, the composed text (valid during the call), and the field.
             @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, gpointer?) -> Void
         let commit: Commit = { _, letters, field in
             guard let letters, let field else { return }
@@ -99,9 +99,9 @@ import Windows
         g_signal_connect_data(
             object,
             "commit",
-            // GObject calls it with the arguments that this signal has.
+            // SAFETY: GObject calls it with the arguments of the "commit" signal.
             unsafeBitCast(commit, to: GCallback.self),
-            // Without its field the composer gets no keys.
+            // The handler needs the field to insert the composed text.
             UnsafeMutableRawPointer(field.pointer),
             nil,
             GConnectFlags(0)
@@ -131,14 +131,13 @@ import Windows
         )
     }
 
-    /// Has GTK insert stars instead of what is typed, before anybody else learns of it.
+    /// Makes GTK insert stars before any other listener sees the typed text.
     private static func disguise(_ field: Widget) {
-        // The arguments of the signal, and what is handed over to it.
         typealias InsertText =
             @convention(c) (
-                // GTK's own, for the time of the call.
+                // Both owned by GTK and valid during the call.
                 UnsafeMutablePointer<GtkText>?, UnsafePointer<CChar>?, gint,
-                // The same; where it is inserted, and behind it afterwards.
+                // In: where to insert. Out: the position behind the text.
                 UnsafeMutablePointer<gint>?, gpointer?
             ) -> Void
         let handler: InsertText = { field, text, size, position, _ in
@@ -147,7 +146,7 @@ import Windows
         g_signal_connect_data(
             field.asObject,
             "insert-text",
-            // GObject calls it with the arguments that this signal has.
+            // SAFETY: GObject calls it with the arguments of the "insert-text" signal.
             unsafeBitCast(handler, to: GCallback.self),
             nil,
             nil,
@@ -156,18 +155,16 @@ import Windows
     }
 
     private nonisolated static func insertStars(
-        // GTK's own, for the time of the call.
+        // SAFETY: all three pointers belong to GTK and are valid during the call.
         for text: UnsafePointer<CChar>?,
         _ size: Int,
-        // The same.
         at position: UnsafeMutablePointer<gint>?,
-        // The same.
         in field: UnsafeMutablePointer<GtkText>?
     ) {
         guard let text, let field else { return }
         let address = UInt(bitPattern: text)
         let isTyped = BusActor.assume {
-            // It is called for the stars as well.
+            // The insertion of stars below calls this handler again.
             guard typed == 0 else { return false }
             typed = address
             return true
@@ -180,20 +177,19 @@ import Windows
             if !fits { changed(false) }
             return fits
         }
-        // Half of what was pasted would be another password.
+        // Refuse a paste that does not fit: half of it would be another password.
         guard fits else { return }
         let count = Int(g_utf8_strlen(text, gssize(size)))
         gtk_editable_insert_text(OpaquePointer(field), stars(count), gint(count), position)
     }
 
-    // They stay for as long as the process.
+    // SAFETY: the stars are never freed.
     private nonisolated static func stars(_ count: Int) -> UnsafePointer<CChar>? {
         let address = BusActor.assume { stars }
-        // The last so many.
         return UnsafePointer(bitPattern: address + UInt(SecretLine.longestPassword - count))
     }
 
-    // What GTK has for the text.
+    // GTK's text: as many stars as the secret has characters.
     private nonisolated static func text(
         _ size: UnsafeMutablePointer<gsize>?
     ) -> UnsafePointer<CChar>? {
@@ -206,22 +202,21 @@ import Windows
     }
 
     private nonisolated static func insert(
-        // GTK's own, for the time of the call.
+        // Owned by GTK and valid during the call.
         _ buffer: UnsafeMutablePointer<GtkEntryBuffer>?,
         _ position: guint,
-        // Stars: what was typed is somewhere else.
+        // Stars; the typed text lies at `typed`.
         _ characters: UnsafePointer<CChar>?,
         _ count: guint
     ) -> guint {
         let source = BusActor.assume { typed }
-        // A character, or what was pasted: GTK's own, for the time of the call.
+        // SAFETY: `insertStars` sets `typed` only while GTK's text is valid.
         guard let characters, let secret = UnsafePointer<CChar>(bitPattern: source)
         else { return 0 }
         let size = offset(of: count, in: secret)
         let isTaken = BusActor.assume {
             guard let text = line?.cString else { return false }
             let place = offset(of: position, in: text)
-            // Copied into the page, and nowhere else.
             let bytes = UnsafeRawBufferPointer(
                 start: UnsafeRawPointer(bitPattern: source),
                 count: size
@@ -234,7 +229,9 @@ import Windows
         return count
     }
 
-    /// GTK asks first what is to be deleted, and tells that it may go by the signal.
+    /// Tells GTK to delete.
+    ///
+    /// GTK emits `deleted-text`, whose handler removes the text.
     private nonisolated static func delete(
         _ buffer: UnsafeMutablePointer<GtkEntryBuffer>?,
         _ position: guint,
@@ -259,11 +256,11 @@ import Windows
 
     private nonisolated static func offset(
         of characters: guint,
-        // Ends with a zero.
+        // SAFETY: ends with NUL.
         in text: UnsafePointer<CChar>
     ) -> Int {
         guard let end = g_utf8_offset_to_pointer(text, glong(characters)) else { return 0 }
-        // The same text, as GLib gives it back.
+        // Both pointers are into the same text.
         return UnsafePointer(end) - text
     }
 }

@@ -4,16 +4,17 @@ import CLinux
 import DBus
 import Windows
 
-/// Shows prompts in windows, one at a time and in their order.
+/// Shows prompts in windows, one at a time, first come first.
 @BusActor final class WindowView: PromptView {
     private var waiting: [(prompt: Prompt, state: PromptState)] = []
     private var shown: (prompt: Prompt, state: PromptState, window: PromptWindow)?
     private var lastWords: EventSource?
-    /// Called when the last prompt is gone, and when the first one comes.
+    /// Called with true when the last prompt is gone, and with false when a prompt begins.
     var idleChanged: @BusActor (Bool) -> Void = { _ in }
 
-    /// Shows a prompt, or has it wait for those before it.
-    /// - Throws: Failed when there is no memory that can be locked.
+    /// Shows a prompt, or queues it behind others.
+    ///
+    /// - Throws: `Failed` when no memory can be locked.
     func begin(_ prompt: Prompt) throws(DBusError) {
         if shown?.state.isOver == true { close() }
         let state = PromptState(prompt.details)
@@ -25,7 +26,7 @@ import Windows
         idleChanged(false)
     }
 
-    /// Something happened, to a prompt that is up or to one that waits.
+    /// Passes progress to a prompt, shown or queued.
     func update(_ prompt: Prompt, _ progress: PromptProgress) {
         if let index = waiting.firstIndex(where: { $0.prompt === prompt }) {
             waiting[index].state.take(progress)
@@ -34,7 +35,7 @@ import Windows
         shown?.window.take(progress)
     }
 
-    /// Takes a prompt down; what is worth reading stays for a moment without taking any key.
+    /// Ends a prompt; an outcome that the user should read stays visible for a moment.
     func end(_ prompt: Prompt, _ outcome: PromptOutcome) {
         waiting.removeAll { $0.prompt === prompt }
         guard let shown, shown.prompt === prompt else { return }
@@ -44,7 +45,7 @@ import Windows
         lastWords = EventLoop.shared.schedule(after: time) { [weak self] in self?.close() }
     }
 
-    /// Cancels what is up; before the process ends.
+    /// Cancels all prompts, before the process exits.
     func abort() {
         for (prompt, _) in waiting { prompt.cancel() }
         waiting = []
@@ -78,9 +79,9 @@ import Windows
         rest()
     }
 
-    /// Gives back, once nothing is left to be done, what a window needs and waiting for one
-    /// doesn't: free pages, and the code of GTK, which the next window has mapped again from the
-    /// page cache.
+    /// Frees, while no window is shown, what only windows need: unused heap pages and GTK's code.
+    ///
+    /// The next window maps that code again from the page cache.
     func rest() {
         GLibLoop.afterInput { [weak self] in
             guard self?.shown == nil else { return }

@@ -4,13 +4,14 @@ import Glibc
 import Linux
 import LocalAuthBus
 
-/// One child process that checks one passcode: PAM modules block, crash and leave things behind.
+/// A child process that checks one password, because PAM modules block, crash and leave processes
+/// behind.
 ///
-/// It says its verdict on a pipe and lives on for a while, so that how long it is seen to live
-/// doesn't tell what it said.
+/// The child reports its verdict on a pipe and then lives on for a while. A local observer
+/// therefore can't infer the verdict from the child's lifetime.
 @BusActor final class CheckProcess {
     static let deadline = Duration.seconds(30)
-    /// Those that haven't been waited for.
+    /// Children that have not been reaped.
     private(set) static var running: Set<pid_t> = []
 
     private let pid: pid_t
@@ -26,14 +27,13 @@ import LocalAuthBus
     private var timer: EventSource?
     private var delay: EventSource?
 
-    /// Starts the child, which reads the sealed passcode on descriptor 3, writes to descriptor 4,
-    /// and inherits no other.
+    /// Starts the child with the sealed password on descriptor 3 and its report pipe on 4.
     ///
-    /// `hasVerdict` is called once, with nil when the child was killed or ended without a verdict;
-    /// for a wrong passcode after the delay that PAM asks for. `hasEnded` is called once, after
-    /// that, when there is no child any more.
+    /// The child inherits no other descriptor. `hasVerdict` is called once: with nil if the child
+    /// was killed or ended without a verdict, and for a wrong password after PAM's delay.
+    /// `hasEnded` is called once, after `hasVerdict`, when the child has been reaped.
     ///
-    /// - Throws: Failed when it can't be started.
+    /// - Throws: `Failed` when the child can't be started.
     init(
         _ check: PasscodeCheck,
         _ passcode: SealedPasscode,
@@ -62,7 +62,9 @@ import LocalAuthBus
         timer = EventLoop.shared.schedule(after: Self.deadline) { self.kill() }
     }
 
-    /// Kills the child and its group; what has left that ends with it, by ``Leftovers``.
+    /// Kills the child and its process group.
+    ///
+    /// ``Leftovers`` kills what has left the group.
     func kill() {
         if isRunning { Glibc.kill(-pid, SIGKILL) }
     }
@@ -85,14 +87,14 @@ import LocalAuthBus
 
     private func ended() {
         guard isRunning else { return }
-        // While it is not waited for, the number of its group is its own.
+        // Until the child is reaped, no other process can have its group's number.
         Glibc.kill(-pid, SIGKILL)
         guard waitpid(pid, nil, WNOHANG) == pid else { return }
         isRunning = false
         Self.running.remove(pid)
         ending?.cancel()
         timer?.cancel()
-        // Its last word may still be in the pipe.
+        // The report may still be in the pipe.
         if report == nil { reported() }
         tell()
         hasEnded()
@@ -113,7 +115,7 @@ import LocalAuthBus
         input: Int32,
         pipe: Int32
     ) throws(DBusError) -> pid_t {
-        // Out of the way of the numbers that they get in the child.
+        // High numbers first, so that 3 and 4 are free to be assigned in the child.
         let high = [input, pipe].map { fcntl($0, F_DUPFD_CLOEXEC, 16) }
         defer { for descriptor in high { close(descriptor) } }
         guard !high.contains(-1) else {
@@ -127,8 +129,9 @@ import LocalAuthBus
         posix_spawn_file_actions_adddup2(&actions, high[0], PasscodeCheck.input)
         posix_spawn_file_actions_adddup2(&actions, high[1], PasscodeCheck.pipe)
 
-        // The loop blocks signals and the program ignores some: the child starts with neither. A
-        // group of its own lets one kill reach what a module starts, unless that has left it.
+        // The loop blocks signals and the program ignores some; reset both for the child. With a
+        // process group of its own, one kill also reaches a module's processes unless they left the
+        // group.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -143,8 +146,8 @@ import LocalAuthBus
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
         var arguments = Self.list(words)
-        // To find a function only when it is first called, the dynamic linker puts the processor's
-        // registers on the stack, and with them what was copied last: the passcode.
+        // Resolve all symbols at start. Lazy binding saves vector registers on the stack, and they
+        // may hold a copy of the password.
         var environment = Self.list([
             "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "LD_BIND_NOW=1",
         ])
@@ -164,7 +167,6 @@ import LocalAuthBus
         return pid
     }
 
-    /// A list of C strings that ends with NULL.
     private static func list(_ words: [String]) -> [UnsafeMutablePointer<CChar>?] {
         words.map { strdup($0) } + [UnsafeMutablePointer<CChar>?.none]
     }

@@ -1,15 +1,15 @@
 import CPAM
 import Glibc
 
-/// What PAM and a check say to each other; PAM hands its address back.
+/// State shared with PAM's callbacks, which receive its address.
 struct Conversation {
-    /// The passcode, which ends with a NUL.
+    /// The password, NUL-terminated.
     let passcode: UnsafeMutablePointer<CChar>
-    /// How long PAM wants a failure to take, in microseconds.
+    /// The delay that PAM requests after a failure, in microseconds.
     var delay: UInt32 = 0
 }
 
-/// Answers PAM's prompts without echo with the passcode, and no other prompts.
+/// Answers PAM's prompts without echo with the password, and fails on prompts with echo.
 ///
 /// PAM frees the replies.
 func converse(
@@ -30,7 +30,7 @@ func converse(
         case PAM_TEXT_INFO, PAM_ERROR_MSG:
             continue
         default:
-            // PAM takes replies that malloc made; what was filled is wiped and freed.
+            // PAM ignores replies after an error, so wipe and free them here.
             for reply in UnsafeBufferPointer(start: replies, count: index) {
                 guard let text = reply.resp else { continue }
                 explicit_bzero(text, strlen(text))
@@ -44,7 +44,7 @@ func converse(
     return PAM_SUCCESS
 }
 
-/// Notes how long a failure is to take.
+/// Records the delay that PAM requests after a failure.
 ///
 /// PAM calls this in place of sleeping, whatever the result.
 func noteDelay(result: Int32, microseconds: UInt32, conversation: UnsafeMutableRawPointer?) {

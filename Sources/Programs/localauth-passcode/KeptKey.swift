@@ -2,15 +2,15 @@ import Glibc
 import Linux
 import Sealing
 
-/// The verifier's key pair, which outlives a process that ends because it is idle.
+/// Keeps the verifier's key pair beyond the process, which exits when idle.
 ///
-/// The runtime directory is for root alone, and empty at each boot.
+/// The runtime directory is readable by root alone, and empty at each boot.
 enum KeptKey {
     private static let name = "sealing-key"
 
-    /// The key in the runtime directory, or a new key that is kept there.
+    /// Loads the key from the runtime directory, or creates one and stores it there.
     ///
-    /// Without a directory the key lives as long as the process: prompts are told the next key.
+    /// Without a directory the key lives as long as the process, and prompts fetch the next key.
     static func find(in directory: String?) -> SealingKey {
         guard let path = directory.map({ "\($0)/\(name)" }) else { return SealingKey() }
         if let bytes = SmallFile.read(path, limit: 64), let key = SealingKey(SecretBytes(bytes)) {
@@ -21,7 +21,7 @@ enum KeptKey {
         return key
     }
 
-    /// Another process, or a crash, finds the whole key or none.
+    /// Writes atomically: a crash leaves either the whole key or none.
     private static func keep(_ key: SealingKey, at path: String) {
         let draft = "\(path).new"
         unlink(draft)

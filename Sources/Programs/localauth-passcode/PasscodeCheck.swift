@@ -3,16 +3,17 @@ import CPAM
 import Glibc
 import Sealing
 
-/// A check of a passcode, in the child process: opens it, asks PAM, overwrites it.
+/// Checks a password in the child process: opens it, calls PAM, overwrites it.
 ///
-/// Only authentication is asked for. Whether an account may log in (`pam_acct_mgmt`) was decided
-/// when the session began, and whoever opens a new one asks it there.
+/// Authenticates only. The session's login already checked the account (`pam_acct_mgmt`), and a
+/// program that opens a new session checks it again.
 struct PasscodeCheck {
     static let input: Int32 = 3
     static let pipe: Int32 = 4
-    /// The longest answer that PAM takes, in bytes, without the NUL behind it.
+    /// The longest answer that PAM takes, in bytes without the NUL.
     static let maximumSize = Int(PAM_MAX_RESP_SIZE) - 1
-    /// Ends a child whose parent is gone, a little after the parent would have.
+    /// Seconds until the kernel ends a child without a parent, slightly more than the parent's own
+    /// deadline.
     static let lifetime: UInt32 = 31
 
     let service: String
@@ -21,7 +22,7 @@ struct PasscodeCheck {
 
     private static let mark = "--check-passcode"
 
-    /// The argument list of the child.
+    /// The child's argument list.
     var words: [String] {
         ["localauth-passcode", Self.mark, String(uid), service] + (directory.map { [$0] } ?? [])
     }
@@ -32,7 +33,7 @@ struct PasscodeCheck {
         self.uid = uid
     }
 
-    /// Nil when this process is not such a child.
+    /// Returns nil unless this process is a check's child.
     init?(words: [String]) {
         guard words.count == 4 || words.count == 5, words[1] == Self.mark,
             let uid = UInt32(words[2])
@@ -40,22 +41,22 @@ struct PasscodeCheck {
         self.init(service: words[3], directory: words.count == 5 ? words[4] : nil, uid: uid)
     }
 
-    /// Checks, says the verdict on the pipe, and lives on for as long as after any other.
+    /// Checks, reports the verdict on the pipe, and sleeps for a time that hides the verdict.
     func run() {
         let start = ContinuousClock.now
         closefrom(Self.pipe + 1)
-        // What a module starts gets neither.
+        // Processes of a module must not inherit these.
         for descriptor in [Self.input, Self.pipe] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         alarm(Self.lifetime)
-        // What its modules leave running stays apart from what other checks left.
+        // Adopts this check's orphans, to keep them apart from other checks' leftovers.
         adopt_orphans()
-        // A passcode never reaches a core file.
+        // A password must never reach a core file.
         var noCore = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &noCore)
         let report = check()
         report.write(to: Self.pipe)
-        // Both outcomes say their word now and then sleep once, so that neither the end of this
-        // process nor how often it woke up tells them apart.
+        // Both outcomes report at once and then sleep once. Neither the lifetime nor the number of
+        // wake-ups distinguishes them.
         let rest = report.life(after: ContinuousClock.now - start) - (ContinuousClock.now - start)
         let (seconds, attoseconds) = max(rest, .zero).components
         var pause = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
@@ -72,16 +73,16 @@ struct PasscodeCheck {
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
             guard let passcode = buffer.baseAddress else { return CheckReport(.failed) }
             passcode.initialize(repeating: 0, count: size)
-            // Memory that isn't locked could be found on the disk later.
+            // Unlocked memory could be swapped to disk.
             guard mlock(passcode, size) == 0 else { return CheckReport(.failed) }
             defer { explicit_bzero(passcode, size) }
-            // A text that PAM cannot take is wrong like any other guess, and costs an attempt.
+            // A text that PAM can't take counts as a wrong password and costs an attempt.
             guard Self.copy(secret, to: buffer) else { return CheckReport(.wrong) }
             return ask(user.name, passcode)
         }
     }
 
-    // SAFETY: the passcode stays in a single buffer that is wiped; an array could be copied.
+    // SAFETY: the password stays in a single buffer that is wiped; an array could be copied.
     private static func copy(
         _ secret: SecretBytes,
         to buffer: UnsafeMutableBufferPointer<CChar>
@@ -93,17 +94,18 @@ struct PasscodeCheck {
         }
     }
 
-    // The passcode stays in one buffer that is wiped; an array could be copied.
+    // SAFETY: the password stays in a single buffer that is wiped; an array could be copied.
     private func ask(_ user: String, _ passcode: UnsafeMutablePointer<CChar>) -> CheckReport {
         var conversation = Conversation(passcode: passcode)
-        // PAM keeps the address from its start to its end, which are both in here.
+        // SAFETY: PAM uses the address from pam_start to pam_end, which both run inside this
+        // closure.
         return withUnsafeMutablePointer(to: &conversation) { conversation in
             let verdict = ask(user, conversation)
             return CheckReport(verdict, delay: conversation.pointee.delay)
         }
     }
 
-    // PAM hands this address to its callbacks; it is `ask`'s own until PAM has ended.
+    // SAFETY: PAM's callbacks use the address only until pam_end, before `ask` returns.
     private func ask(_ user: String, _ conversation: UnsafeMutablePointer<Conversation>) -> Verdict
     {
         var functions = pam_conv(conv: converse, appdata_ptr: conversation)
@@ -115,7 +117,7 @@ struct PasscodeCheck {
                 pam_start(service, user, &functions, &started)
             }
         guard code == PAM_SUCCESS, let handle = started else { return .failed }
-        // The address that PAM hands back is the conversation's.
+        // SAFETY: PAM passes back the conversation's address.
         let delay: @convention(c) (Int32, UInt32, UnsafeMutableRawPointer?) -> Void = noteDelay
         // PAM takes the function as an untyped pointer.
         code = pam_set_item(handle, PAM_FAIL_DELAY, unsafeBitCast(delay, to: UnsafeRawPointer.self))

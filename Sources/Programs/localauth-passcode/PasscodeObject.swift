@@ -4,11 +4,10 @@ import LocalAuthBus
 import Sealing
 import ServiceProgram
 
-/// `org.localauth.Passcode1`: asks PAM, in one child process for each check.
+/// `org.localauth.Passcode1`: checks passwords with PAM, in a child process each.
 ///
-/// A user has one child at a time, however many want one: who checks a lot waits for themselves.
+/// Each user has at most one child at a time, so a user with many checks delays only themselves.
 @BusActor final class PasscodeObject: Passcode1Service {
-    /// One check that was asked for.
     @BusActor private final class Turn {
         let uid: UInt32
         let passcode: SealedPasscode
@@ -28,7 +27,7 @@ import ServiceProgram
             waiting = nil
         }
 
-        /// What the check came to; nil: nothing.
+        /// Waits for the verdict; nil if there is none.
         func end() async -> Verdict? {
             if let verdict { return verdict }
             return await withCheckedContinuation { waiting = $0 }
@@ -43,16 +42,16 @@ import ServiceProgram
     private let service: String
     private let directory: String?
     private let setting: PasscodeSetting
-    /// Nil: what checks leave running goes on, as where this process has other children as well.
+    /// Nil disables the killing of leftovers, for a process that also has other children.
     private let leftovers: Leftovers?
     private var children: [UInt32: CheckProcess] = [:]
     private var waiting: [Turn] = []
     private var isLeaving = false
     private var shadow: ShadowWatch?
 
-    /// How long the daemon may take to answer at the end.
+    /// Time for the daemon to reply at exit.
     private static let patience = Duration.milliseconds(250)
-    /// How long what was killed may take to be gone, of the 0.9 s that the end may take.
+    /// Time for killed processes to exit, out of the 0.9 s that the whole exit may take.
     private static let lastPatience = Duration.milliseconds(600)
 
     init(
@@ -74,17 +73,20 @@ import ServiceProgram
     func serve(on connection: Connection) throws(DBusError) {
         connection.export(Passcode1.path, [Passcode1Interface(self)])
         if setting == .auto {
-            // Whose it is, the file doesn't say.
+            // The file does not say which user's password changed.
             let signals = Passcode1Signals(connection, path: Passcode1.path)
             shadow = ShadowWatch { signals.changed(uid: .max) }
         }
         try connection.requestName(Passcode1.busName)
     }
 
-    /// Whether no check runs, also none that was answered: how long it lives shows nothing.
+    /// Whether no check runs.
+    ///
+    /// Checks whose verdict is already reported count as running, so that the program's lifetime
+    /// reveals no verdict.
     var isIdle: Bool { children.isEmpty && waiting.isEmpty }
 
-    /// Gives the name back, and begins no check any more: who asks for one asks the next process.
+    /// Releases the bus name and refuses new checks; later callers reach the next process.
     func leave(_ connection: Connection) async {
         isLeaving = true
         try? await connection.giveUpName(Passcode1.busName)
@@ -108,7 +110,7 @@ import ServiceProgram
         }
     }
 
-    /// Whom the daemon asks about.
+    /// Checks the caller and looks up the user.
     private func user(_ uid: UInt32, of caller: Peer) async throws(DBusError) -> SystemUser {
         try await daemon.require(caller)
         try Self.requireOwn(uid)
@@ -135,7 +137,7 @@ import ServiceProgram
             guard self.waiting.count < Self.maximumWaiting else {
                 throw DBusError(.limitsExceeded, "\(Self.maximumWaiting) checks wait already.")
             }
-            // In its place at once: else checks that come together would all find room.
+            // Queue before suspending, so that concurrent calls count against the limit.
             let passcode = SealedPasscode(key: self.key, prompt: prompt, sealed: sealed)
             let turn = Turn(uid: uid, passcode: passcode, caller: call.peer)
             self.waiting.append(turn)
@@ -144,7 +146,7 @@ import ServiceProgram
         }
     }
 
-    /// Starts the checks whose turn it is, first come first.
+    /// Starts queued checks, first come first.
     private func startNext() {
         while children.count < Self.maximumChildren,
             let index = waiting.firstIndex(where: { children[$0.uid] == nil })
@@ -188,7 +190,7 @@ import ServiceProgram
         }
     }
 
-    /// Only root can ask PAM about somebody else: pam_unix answers others like a wrong passcode.
+    /// Refuses other users unless run by root: pam_unix would report their password as wrong.
     private static func requireOwn(_ uid: UInt32) throws(DBusError) {
         guard uid != .max else { throw DBusError(.invalidArgs, "uid \(uid) is no user.") }
         guard geteuid() == 0 || uid == geteuid() else {

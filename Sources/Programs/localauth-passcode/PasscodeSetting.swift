@@ -1,7 +1,7 @@
 import CPAM
 import Glibc
 
-/// `--passcode-set`: whether users have a passcode at all.
+/// `--passcode-set`: whether users have a password.
 enum PasscodeSetting: String {
     case auto
     case always
@@ -15,22 +15,23 @@ enum PasscodeSetting: String {
         }
     }
 
-    /// Whether the same passcode can't be set again.
+    /// Whether the user's password was removed, so that it can't simply be set again.
     ///
-    /// What the administrator says with this option says nothing of that.
+    /// Only `auto` can tell; `always` and `never` say nothing about removal.
     func isRemoved(of user: SystemUser) -> Bool {
         self == .auto && Self.isRemoved(shadowField: user.shadowField)
     }
 
-    /// Whether a password field of shadow has no hash: a locked one has, behind the mark.
+    /// Whether a password field of shadow has no hash; a locked field keeps its hash behind the
+    /// mark.
     static func isRemoved(shadowField field: String?) -> Bool {
         guard let field else { return false }
         return field.allSatisfy { $0 == "!" || $0 == "*" }
     }
 
-    /// Whether a password field of shadow is a passcode: not when it is empty or locked.
+    /// Whether a password field of shadow is usable: neither empty nor locked.
     ///
-    /// A field that can't be read counts as set: then PAM decides when the passcode is checked.
+    /// An unreadable field counts as set, and PAM decides at the next check.
     static func isPasscode(shadowField field: String?) -> Bool {
         guard let field else { return true }
         return !(field.isEmpty || field.hasPrefix("!") || field.hasPrefix("*"))
@@ -41,10 +42,11 @@ enum PasscodeSetting: String {
 struct SystemUser: Hashable {
     let name: String
 
-    /// Nil when there is no such user, or the look-up fails.
+    /// Fails when the user does not exist or the look-up fails.
     init?(uid: UInt32) {
         var entry = passwd()
-        // The pointer is null when there is no entry.
+        // SAFETY: null when there is no entry; the entry points into `buffer`, which outlives its
+        // use.
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: Self.bufferSize)
         guard getpwuid_r(uid, &entry, &buffer, buffer.count, &found) == 0, found != nil,
@@ -53,10 +55,11 @@ struct SystemUser: Hashable {
         self.name = String(cString: name)
     }
 
-    /// The password field of shadow; nil when it can't be read.
+    /// The password field of shadow; nil if unreadable.
     var shadowField: String? {
         var entry = spwd()
-        // The pointer is null when there is no entry.
+        // SAFETY: null when there is no entry; the entry points into `buffer`, which outlives its
+        // use.
         var found: UnsafeMutablePointer<spwd>?
         var buffer = [CChar](repeating: 0, count: Self.bufferSize)
         defer { explicit_bzero(&buffer, buffer.count) }
@@ -66,6 +69,6 @@ struct SystemUser: Hashable {
         return String(cString: field)
     }
 
-    /// Longer records than any real one; a longer one counts as a failed look-up.
+    /// Larger than any real record; a longer record counts as a failed look-up.
     private static let bufferSize = 65_536
 }

@@ -2,18 +2,20 @@ import Glibc
 import Linux
 import Sealing
 
-/// A passcode on its way to the child that opens it: this process never has it in the clear.
+/// A sealed password on its way to the child that opens it.
+///
+/// The parent never has it in the clear.
 struct SealedPasscode: Sendable {
-    /// The most bytes of the handle, and of the sealed value.
+    /// The maximum size of the handle, and of the sealed value, in bytes.
     static let longest = 2048
     private static let keySize = 32
 
     let key: SealingKey
-    /// The handle of the prompt that sealed it.
+    /// The handle of the prompt that sealed the password.
     let prompt: String
     let sealed: [UInt8]
 
-    /// Writes all of it into a pipe, which has room for it.
+    /// Writes everything into a pipe without blocking: a pipe's buffer is large enough.
     func write(to pipe: OwnedDescriptor) -> Bool {
         key.rawRepresentation.use { key in
             var bytes = key + [UInt8(prompt.utf8.count / 256), UInt8(prompt.utf8.count % 256)]
@@ -23,7 +25,7 @@ struct SealedPasscode: Sendable {
         }
     }
 
-    /// Reads a pipe to its end, and opens the passcode.
+    /// Reads a pipe to its end and opens the password.
     ///
     /// - Returns: Nil when it does not open, or is empty.
     static func open(from pipe: Int32) -> SecretBytes? {

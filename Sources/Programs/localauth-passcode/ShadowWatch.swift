@@ -1,7 +1,7 @@
 import DBus
 import Linux
 
-/// Tells that the shadow file is another than it was: somebody's passcode may have come or gone.
+/// Reports changes of the shadow file, where a password may have been set or removed.
 @BusActor final class ShadowWatch {
     private nonisolated static let folder = "/etc"
     private nonisolated static let file = "/etc/shadow"
@@ -10,12 +10,13 @@ import Linux
     private var watch: FolderWatch?
     private let changed: @BusActor () -> Void
 
-    /// The folder tells of a file that is renamed to it, and the file of what is written to it
-    /// where it is bound over that name, as in a container.
+    /// Watches the folder for a file renamed to `shadow`.
+    ///
+    /// Also watches the file itself, which is written in place where a container bind-mounts it.
     init(_ changed: @escaping @BusActor () -> Void) {
         self.changed = changed
         watch = FolderWatch([Self.folder, Self.file]) { [weak self] in self?.look() }
-        // Later than the watch: what is written in between is told.
+        // Stamp after the watch starts, so that a change in between is reported.
         last = FileStamp(of: Self.file)
     }
 

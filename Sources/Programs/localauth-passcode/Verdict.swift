@@ -1,8 +1,8 @@
 import Glibc
 
-/// What one check of a passcode came to.
+/// The result of one password check.
 ///
-/// No value is 0 or 1, so that nothing a stray program writes by chance means success.
+/// No value is 0 or 1, so that a stray write by a broken module can't mean success.
 enum Verdict: Int32 {
     case correct = 101
     case wrong = 102
@@ -12,13 +12,13 @@ enum Verdict: Int32 {
     case failed = 106
 }
 
-/// What a child says on its pipe, and how it spends the rest of its life.
+/// A child's report on its pipe, and the rest of its lifetime.
 struct CheckReport: Hashable {
     let verdict: Verdict
-    /// How long PAM wants a failure to be kept from whoever asked, in microseconds.
+    /// The time to withhold a failure from the caller, at PAM's request, in microseconds.
     let delay: Int32
 
-    /// A child lives for a multiple of this, which is longer than pam_unix's usual delay.
+    /// The unit of a child's lifetime, longer than the usual delay of pam_unix.
     static let lifeStep = Duration.seconds(3)
 
     init(_ verdict: Verdict, delay: UInt32 = 0) {
@@ -26,13 +26,13 @@ struct CheckReport: Hashable {
         self.delay = Int32(clamping: delay)
     }
 
-    /// How long a child lives after so long a check; the same for every verdict.
+    /// The child's lifetime after a check of `elapsed`, equal for every verdict.
     func life(after elapsed: Duration) -> Duration {
         let steps = ((elapsed + .microseconds(delay)) / Self.lifeStep).rounded(.up)
         return Self.lifeStep * max(steps, 1)
     }
 
-    /// What a child wrote; nil: nothing, or nothing that makes sense.
+    /// Reads a child's report; nil when it is missing or malformed.
     init?(from pipe: Int32) {
         var words: [Int32] = [0, 0]
         let size = words.count * MemoryLayout<Int32>.size

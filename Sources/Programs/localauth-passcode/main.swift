@@ -3,7 +3,7 @@ import Glibc
 import LocalAuthBus
 import ServiceProgram
 
-// Each passcode is checked in a child process, which is this program started again.
+// A check runs in a child process, which is this program started again.
 if let check = PasscodeCheck(words: CommandLine.arguments) {
     check.run()
     exit(0)
