@@ -44,7 +44,7 @@ import Windows
         present()
     }
 
-    // MARK: What the service says
+    // MARK: Progress from the service
 
     func take(_ progress: PromptProgress) {
         let old = state
@@ -81,7 +81,7 @@ import Windows
         parts.destroy()
     }
 
-    // MARK: What the person does
+    // MARK: User input
 
     private func listen() {
         window.on("close-request") { [weak self] in self?.cancel() }

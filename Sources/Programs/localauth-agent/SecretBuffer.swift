@@ -109,7 +109,7 @@ import Windows
         gtk_widget_add_controller(field.asWidget, keys)
     }
 
-    // MARK: What GTK calls
+    // MARK: Callbacks of GTK
 
     private static func register() -> GType {
         g_type_register_static_simple(

@@ -4,7 +4,6 @@ import Glibc
 import LocalAuthBus
 import SensorContract
 
-/// How long the sensor takes for something.
 struct Latency: Sendable {
     let what: String
     let times: [Duration]
@@ -12,7 +11,7 @@ struct Latency: Sendable {
     var median: Duration { times.sorted()[times.count / 2] }
     var worst: Duration { times.max() ?? .zero }
 
-    /// Measures everything that people or the service wait for.
+    /// Measures each operation that people or the service wait for.
     @BusActor static func measure(_ fixture: SensorFixture) async throws -> [Latency] {
         let bench = try await SensorBench(fixture)
         do {

@@ -3,7 +3,7 @@ import DBus
 import Glibc
 import SensorContract
 
-/// Says what was found, as lines for people while it runs or as one JSON object at the end.
+/// Reports results: as lines while the checks run, or as one JSON object at the end.
 @BusActor final class Report {
     private let isJSON: Bool
     private struct Result {
@@ -30,7 +30,7 @@ import SensorContract
         say("org.localauth.Agent1: \(command)")
     }
 
-    /// Makes the checks, one after the other, and says what came of each.
+    /// Runs the checks in order and reports each outcome.
     func make<Bench>(_ checks: [ContractCheck<Bench>], _ fixture: Bench.Fixture) async {
         for check in checks {
             let start = ContinuousClock.now
@@ -60,9 +60,9 @@ import SensorContract
         if let line = result.line { say("          [\(line)]") }
     }
 
-    /// Measures latencies; the answer is whether the sensor could be measured.
+    /// Measures latencies; returns whether that was possible.
     ///
-    /// One that fails here has its summary all the same.
+    /// A failure here still leaves the summary of the checks.
     func measure(_ fixture: SensorFixture) async -> Bool {
         do {
             add(try await Latency.measure(fixture))
@@ -82,7 +82,7 @@ import SensorContract
         }
     }
 
-    /// Says how many checks hold; the answer is whether all do.
+    /// Reports how many checks hold; returns whether all do.
     func end() -> Bool {
         let failed = count { if case .failed = $0 { true } else { false } }
         let open = count { if case .notApplicable = $0 { true } else { false } }
@@ -167,7 +167,7 @@ import SensorContract
     }
 }
 
-/// One line on standard error.
+/// Writes a line to standard error.
 func complain(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = write(STDERR_FILENO, bytes, bytes.count)

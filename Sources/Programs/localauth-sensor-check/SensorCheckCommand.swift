@@ -4,7 +4,7 @@ import DBus
 import SensorContract
 import Synchronization
 
-/// Puts any sensor, or any prompt, through everything that the service asks of it.
+/// Checks a sensor or a prompt against the whole contract with the service.
 @main struct SensorCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "localauth-sensor-check",
@@ -135,7 +135,7 @@ import Synchronization
         }
     }
 
-    /// The sensor's options are not parsed, and with them nothing that stands in its place.
+    /// Rejects an option in the place of the command: the sensor's own options are not parsed.
     private func refuseOptions() throws {
         switch command.first {
         case "--help", "-h": throw CleanExit.helpRequest(self)
@@ -156,7 +156,9 @@ import Synchronization
         }
     }
 
-    /// The checks that are wanted; none after they were listed.
+    /// The selected checks.
+    ///
+    /// - Throws: A clean exit once `--list` has printed them.
     private func chosen<Bench>(_ all: [ContractCheck<Bench>]) throws -> [ContractCheck<Bench>] {
         let checks = all.filter { check in
             only.isEmpty || only.contains { check.description.contains($0) }
@@ -193,7 +195,7 @@ import Synchronization
             var described = PromptFixture(program: program, patience: patience)
             described.use(act: act, seen: seen)
             let fixture = described
-            // One that doesn't start fails every check: said once is enough.
+            // A program that doesn't start would fail every check: report it once.
             try await PromptBench(fixture).end()
             report.begin(fixture)
             await report.make(checks, fixture)
@@ -204,8 +206,9 @@ import Synchronization
 
 private let exitStatus = Mutex<Int32>(0)
 
-/// Runs a body on the event loop, which runs on this thread until the body has ended.
-/// - Throws: always, the exit status.
+/// Runs a body on the event loop, on this thread, until the body returns.
+///
+/// - Throws: Always: the exit status.
 private func onThisThread(_ body: @escaping @BusActor @Sendable () async throws -> Bool) throws {
     onLoop {
         let status: Int32

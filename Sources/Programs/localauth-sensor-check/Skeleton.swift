@@ -4,9 +4,8 @@ import DBus
 import Glibc
 import LocalAuthBus
 
-/// A sensor to begin with, and all that an installation needs beside it.
+/// A sensor to start from, with the files that its installation needs.
 struct Skeleton {
-    /// What it is written in.
     enum Language: String, CaseIterable, ExpressibleByArgument {
         case python
         case c
@@ -19,7 +18,8 @@ struct Skeleton {
     private let name: String
     private let language: Language
 
-    /// - Throws: When this can't be the last element of a bus name, or of a user's name.
+    ///
+    /// - Throws: When the name can't end a bus name or a user name.
     init(_ name: String, _ language: Language) throws {
         let isName = name.wholeMatch(of: /[A-Za-z][A-Za-z0-9]{0,19}/) != nil
         guard isName else {
@@ -28,7 +28,7 @@ struct Skeleton {
                     + "digits."
             )
         }
-        // Its files would take the place of those of the sensor that has the name.
+        // A sensor with this name would replace the files of the bundled sensor.
         guard !Self.taken.contains(name.lowercased()) else {
             throw ValidationError("“\(name)” is the name of a sensor that localauth brings.")
         }
@@ -36,7 +36,7 @@ struct Skeleton {
         self.language = language
     }
 
-    /// Writes a folder of its name, which must not be there yet.
+    /// Writes a folder with the sensor's name, which must not exist.
     func write() throws {
         guard mkdir(name, 0o755) == 0 else {
             throw TestFailure("\(name): \(String(cString: strerror(errno)))")
@@ -54,7 +54,7 @@ struct Skeleton {
         print("\(name): “\(check)” checks it, “\(install)” installs it.")
     }
 
-    /// What is checked and installed.
+    /// The file that is checked and installed.
     private var program: String {
         switch language {
         case .python: "sensor.py"
@@ -104,7 +104,7 @@ struct Skeleton {
         }
     }
 
-    /// The example with another name, and with its program.
+    /// The example's text with the new name and program.
     private func text(_ bytes: [UInt8]) -> String {
         let file = program.split(separator: "/").last.map(String.init) ?? program
         return String(decoding: bytes, as: UTF8.self)

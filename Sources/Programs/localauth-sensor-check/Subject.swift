@@ -4,7 +4,7 @@ import Glibc
 import LocalAuthBus
 import SensorContract
 
-/// How whoever calls the program wants the sensor to be touched.
+/// Options that say how to touch and unplug the sensor.
 struct Touching: Sendable {
     let present: String?
     let plug: String?
@@ -12,7 +12,7 @@ struct Touching: Sendable {
     let patience: Duration
 }
 
-/// The sensor that is checked, as it was found on a bus.
+/// The sensor under test, as found on a bus.
 struct Subject: Sendable {
     let name: String
     let description: String
@@ -20,9 +20,9 @@ struct Subject: Sendable {
 
     private static let namespace = "org.localauth.Sensor1."
 
-    /// Starts it once, to see its name and how it is touched.
+    /// Starts the sensor once, to learn its name and how it is touched.
     ///
-    /// - Throws: When no sensor comes.
+    /// - Throws: When no sensor appears.
     @BusActor init(_ words: [String], _ touching: Touching) async throws {
         let words = [try Self.program(words[0])] + words.dropFirst()
         let bus = try PrivateBus()
@@ -71,7 +71,7 @@ struct Subject: Sendable {
         }
     }
 
-    /// The file of a program: beside this one, or as the shell finds it.
+    /// Finds a program's file, in PATH or else beside this program.
     static func program(_ word: String) throws -> String {
         guard !word.contains("/") else { return word }
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"

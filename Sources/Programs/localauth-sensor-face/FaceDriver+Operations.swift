@@ -27,7 +27,7 @@ extension FaceDriver {
                     isWaiting: { count.isWaiting },
                     report: report
                 )
-                // One that was removed meanwhile matches nothing: the others are looked for.
+                // A template removed during the scan must not match: scan again with the rest.
                 let left = try await store.entries(of: operation.user).map(\.id)
                 guard left.contains(match.id) else { continue }
                 self.offer(match, store, operation, camera)
@@ -36,7 +36,8 @@ extension FaceDriver {
         }
     }
 
-    /// What was seen is kept only until the passcode may confirm it.
+    /// Offers the seen face as an addition to the template, kept only until the password may
+    /// confirm it.
     private func offer(
         _ match: Scanner.Match,
         _ store: TemplateStore,
@@ -80,7 +81,7 @@ extension FaceDriver {
         }
     }
 
-    /// The identity of the camera: of several, one that the user was enrolled with.
+    /// The identity of the camera, preferably a camera that the user enrolled with.
     private func usableCamera(
         of enrolled: [String] = []
     ) async throws(SensorFault) -> CameraIdentity {
@@ -115,7 +116,7 @@ extension FaceDriver {
             operation.onCancel { interruption.raise() }
             let settings = self.settings
             return try await body(interruption) { report in
-                // Said on the scanner's own thread, before it takes another frame.
+                // Runs on the scanner's thread, before it takes the next frame.
                 if report == .noMatch { count.begin() }
                 let holder = report == .busy ? settings.holder(of: camera) : ""
                 onLoop {
@@ -124,7 +125,7 @@ extension FaceDriver {
                     do throws(SensorFault) {
                         try await operation.noMatch()
                         count.end()
-                        // Not before: it would be overwritten by what is said of the miss.
+                        // Not earlier: the hint about the miss would replace this hint.
                         operation.hint(.lookAtCamera)
                     } catch {
                         interruption.raise()
@@ -143,7 +144,6 @@ extension FaceDriver {
         }
     }
 
-    /// Maps the faults of the face sensor to those of SensorKit.
     func faults<Value: Sendable>(
         _ body: @escaping @BusActor @Sendable () async throws(FaceFault) -> Value
     ) async throws(SensorFault) -> Value {
@@ -163,7 +163,7 @@ extension FaceDriver {
     }
 }
 
-/// Whether a failed attempt is still being counted, as the scanner's thread sees it.
+/// Tells the scanner's thread whether a miss is still being counted.
 final class AttemptCount: Sendable {
     private let isCounting = Mutex(false)
 

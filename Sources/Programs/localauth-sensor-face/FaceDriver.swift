@@ -5,7 +5,6 @@ import LocalAuthBus
 import SensorKit
 import ServiceProgram
 
-/// The face sensor: its state and its templates.
 @BusActor final class FaceDriver: Sensor {
     let name = "Face"
     private(set) var properties: SensorProperties
@@ -17,7 +16,7 @@ import ServiceProgram
     private var watch: FolderWatch?
     private var presence: PipeWirePresence?
     private var damaged: [String] = []
-    /// Why the engine could not load the models with this stamp.
+    /// Why the engine could not load the models that have this stamp.
     private var engineFault: (fault: FaceFault, stamp: [Int])?
     private var isWarm = false
 
@@ -43,7 +42,8 @@ import ServiceProgram
         }
         refresh()
         let folder = settings.models.folder
-        // The models' folder may be made later, and udev names a camera after its node is there.
+        // The models' folder may not exist yet, and udev names a camera only after creating its
+        // node.
         let above = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? "."
         let camera = settings.pipeWire.map { [$0.folder] } ?? ["/dev", "/dev/v4l/by-path"]
         watch = FolderWatch([settings.state, above, folder], devices: camera) { [weak self] in
@@ -53,9 +53,10 @@ import ServiceProgram
         }
     }
 
-    /// The templates, or why they can't be opened.
+    /// Opens the templates.
     ///
-    /// A missing key may be restored while the sensor runs: it is tried each time until it works.
+    /// A missing key may be restored while the sensor runs, so each call tries again until it
+    /// succeeds.
     func store() throws(FaceFault) -> TemplateStore {
         if let openStore { return openStore }
         let store = try TemplateStore(folder: settings.state)
@@ -72,7 +73,7 @@ import ServiceProgram
         }
     }
 
-    /// Looks again whether there is a camera, and whether templates and models can be read.
+    /// Checks again for a camera, templates and models.
     func refresh() {
         let fault = storeFault ?? settings.models.fault ?? engineFault?.fault
         let state = settings.availability(fault, absence: presence?.absence) {
@@ -80,26 +81,27 @@ import ServiceProgram
         }
         properties.isPresent = state.isPresent
         properties.unavailability = state.unavailability
-        // The camera is asked only until it has answered, never while it captures.
+        // Query the camera until it has answered once, but never during a capture.
         if !state.isPresent || properties.strength != .strong {
             properties.strength = settings.strength
         }
         health =
             switch state.unavailability {
             case nil: damage
-            // Many machines have no camera; one that was named should be there.
+            // Many machines have no camera, so its absence is a failure only for a configured
+            // camera.
             case .noHardware where presence == nil: .degraded(state.message)
             default: .failed(state.message)
             }
         host.propertiesChanged()
-        // Models that failed to load are tried again only after they have changed.
+        // Retry failed models only after their files change.
         let stamp = settings.models.stamp
-        // Without a camera that is looked through nothing needs the engine.
+        // The engine is needed only with a usable camera.
         let mayLook = state.isPresent && state.unavailability != .untrusted
         if mayLook, settings.models.fault == nil, engineFault?.stamp != stamp { warmUp() }
     }
 
-    /// The identity of the camera that is there now: of several, one of those that are named.
+    /// The identity of the present camera, preferably of the given `names`.
     func identity(of names: [String] = []) throws(CameraFault) -> CameraIdentity {
         if let presence { return try presence.identity() }
         let camera = try settings.camera { camera in
@@ -132,7 +134,7 @@ import ServiceProgram
         refresh()
     }
 
-    /// Loads the engine before the first operation needs it.
+    /// Loads the engine in advance, so that the first operation is fast.
     private func warmUp() {
         guard !isWarm else { return }
         isWarm = true
@@ -158,7 +160,7 @@ import ServiceProgram
             }
             .map { Template(id: $0.id, label: $0.label, created: $0.created) }
         } catch {
-            // Then that is the health, before anybody asks for it.
+            // Update the health before the caller reads it.
             await lookForDamage()
             throw error
         }

@@ -3,13 +3,11 @@ import FaceSensor
 import Linux
 import ServiceProgram
 
-/// The settings from the command line.
 struct FaceSettings: Sendable {
-    /// Where frames come from.
     enum Source: Sendable, Hashable {
-        /// This device node; nil: the first camera that has an identity.
+        /// A device node; nil: the first camera with an identity.
         case camera(String?)
-        /// A camera that a PipeWire of the system offers.
+        /// A camera of the system's PipeWire daemon.
         case pipeWire(PipeWireAddress)
         /// A file of JPEG pictures, or a named pipe.
         case replay(String)

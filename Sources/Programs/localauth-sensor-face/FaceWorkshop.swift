@@ -5,7 +5,7 @@ import LocalAuthBus
 import SensorKit
 import ServiceProgram
 
-/// Puts the scanner together: engine, hook, camera or replay.
+/// Assembles the scanner from engine, hook, and camera or replay.
 struct FaceWorkshop {
     private let settings: FaceSettings
 
@@ -29,7 +29,6 @@ struct FaceWorkshop {
 }
 
 extension FaceSettings {
-    /// The description that people see.
     var description: String {
         switch source {
         case .camera, .pipeWire: isInfrared ? "Face, infrared camera" : "Face, camera"
@@ -37,15 +36,16 @@ extension FaceSettings {
         }
     }
 
-    /// What of the camera is kept, and looked for, in a folder; nil: the kernel's devices.
+    /// The configured PipeWire camera; nil for the kernel's devices.
     var pipeWire: PipeWireAddress? {
         if case .pipeWire(let address) = source { address } else { nil }
     }
 
-    /// The camera that the settings name, unless PipeWire offers it; a replay has no device.
+    /// The configured camera, else the first preferred camera, else the first; a replay has no
+    /// device.
     ///
-    /// Where they name none it is the first that is preferred, else the first: the kernel numbers a
-    /// dock's camera before the machine's own in one boot, and after it in another.
+    /// Order alone is not enough: the kernel may number a dock's camera before the built-in camera
+    /// at each boot.
     func camera(
         preferring isPreferred: (CameraIdentity) -> Bool = { _ in false }
     ) throws(CameraFault) -> (device: String?, identity: CameraIdentity) {
@@ -63,13 +63,13 @@ extension FaceSettings {
         }
     }
 
-    /// What the program that has the camera calls itself; empty where the kernel doesn't tell.
+    /// The program that holds the camera; empty if the kernel does not tell.
     func holder(of camera: CameraIdentity) -> String {
         guard let device = try? self.camera(preferring: { $0 == camera }).device else { return "" }
         return FileHolder.all(of: [device]).first?.program ?? ""
     }
 
-    /// Opens the camera after the hook has run, if it still is the expected one.
+    /// Runs the hook and opens the camera if it still is the expected camera.
     func open(
         _ expected: CameraIdentity,
         _ interruption: Interruption
@@ -90,13 +90,15 @@ extension FaceSettings {
         return camera
     }
 
-    /// Whether frames are such as the camera has to give: GREY, where it is to be an infrared one.
+    /// Whether frames of this format are acceptable: an infrared camera must deliver GREY.
     func takes(_ format: PixelFormat) -> Bool { !isInfrared || format == .grey }
 
-    /// The strength: a camera counts as infrared when it says so itself.
+    /// The strength; a camera counts as infrared if the driver says so.
     var strength: SensorProperties.Strength { strength(saysInfrared: saysInfrared) }
 
-    /// The strength with a camera that says so, or doesn't; one for comfort isn't asked.
+    /// The strength, given whether the camera says that it is infrared.
+    ///
+    /// Not evaluated unless the settings demand infrared.
     func strength(saysInfrared: @autoclosure () -> Bool) -> SensorProperties.Strength {
         isInfrared && saysInfrared() ? .strong : .convenience
     }
@@ -106,10 +108,10 @@ extension FaceSettings {
         return (try? V4L2Source.isInfrared(device)) == true
     }
 
-    /// Whether the sensor can be used, and why not; the message is empty when it can.
+    /// Whether the sensor can be used, with a message if not.
     ///
-    /// `fault` is what is wrong beside the camera; `absence` says which camera isn't there, where a
-    /// certain one was named.
+    /// `fault` is a problem other than the camera. `absence` says which configured camera is
+    /// missing.
     func availability(
         _ fault: FaceFault?,
         absence: String?,
@@ -131,7 +133,6 @@ extension FaceSettings {
 }
 
 extension StartError {
-    /// Why the sensor can't start at all.
     init(_ fault: FaceFault) {
         if case .failed(let message) = fault { self.init(message) } else { self.init("\(fault)") }
     }

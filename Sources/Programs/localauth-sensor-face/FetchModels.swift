@@ -17,7 +17,7 @@ enum FetchModels {
         do throws(FaceFault) {
             try ModelFetch(folder: folder) { step in
                 print(step)
-                // Flushed first: the client is another process that writes to the same output.
+                // Flush first: the download client is another process that writes to this output.
                 fflush(nil)
             }
             .run()
@@ -28,10 +28,11 @@ enum FetchModels {
         exit(EXIT_SUCCESS)
     }
 
-    /// Root drops its privileges to the owner of the folder, or of the folder it is made in.
+    /// Drops root's privileges to the owner of the folder, or of its nearest existing parent.
     ///
     /// The files then belong to that user, who could otherwise make root write elsewhere.
-    /// - Returns: false when that folder can't be looked at, or the kernel refuses.
+    ///
+    /// - Returns: False when the folder can't be examined, or the kernel refuses.
     private static func becomeOwner(of folder: String) -> Bool {
         guard geteuid() == 0 else { return true }
         var path = folder[...]
@@ -48,7 +49,7 @@ enum FetchModels {
         return setgroups(0, nil) == 0 && setgid(status.st_gid) == 0 && setuid(status.st_uid) == 0
     }
 
-    /// Where the models go; nil when the command line has other words.
+    /// The models' folder; nil when the command line has other arguments.
     private static var folder: String? {
         var values: [String: String] = [:]
         var rest = CommandLine.arguments.dropFirst()[...]

@@ -1,9 +1,9 @@
 import CameraDevice
 import DBus
 
-/// Whether the camera that PipeWire is to offer is there: it comes and goes with its daemon.
+/// Tracks whether the PipeWire camera is present; it comes and goes with its daemon.
 @BusActor final class PipeWirePresence {
-    /// What is known; unknown at the beginning alone.
+    /// `unknown` only until the daemon first answers.
     private(set) var standing = PipeWireConnection.Standing.unknown
     private let address: PipeWireAddress
     private let changed: @BusActor () -> Void
@@ -13,25 +13,24 @@ import DBus
     private var timer: EventSource?
     private var pause = firstPause
 
-    /// A daemon that doesn't answer for so long does not work.
+    /// A daemon that does not answer within this time counts as broken.
     private static let patience = Duration.seconds(5)
-    /// Between two looks for a daemon that isn't there; each is twice the one before.
+    /// Back-off between attempts to reach a missing daemon; doubles each time.
     private static let firstPause = Duration.milliseconds(250)
     private static let longestPause = Duration.seconds(5)
 
-    /// Connects, and calls `changed` whenever something else is known than before.
+    /// Connects, and calls `changed` after each change of `standing`.
     init(_ address: PipeWireAddress, _ changed: @escaping @BusActor () -> Void) {
         self.address = address
         self.changed = changed
         connect()
     }
 
-    /// Returns when the daemon has answered, or won't.
+    /// Waits until the daemon has answered or timed out.
     func settle() async {
         _ = await isKnown.wait(atMost: Self.patience) { standing != .unknown }
     }
 
-    /// The identity of the camera.
     func identity() throws(CameraFault) -> CameraIdentity {
         switch standing {
         case .camera(let identity): return identity
@@ -40,14 +39,14 @@ import DBus
         }
     }
 
-    /// What isn't there: one sentence for people.
+    /// A sentence that says what is missing.
     var absence: String {
         connection == nil
             ? "PipeWire doesn't run at \(address.socket)."
             : "PipeWire has no camera that is called \(address.node)."
     }
 
-    /// Something has changed in the folder of the socket: looks for a daemon at once.
+    /// Retries at once, after a change in the socket's folder.
     func lookAgain() {
         guard connection == nil else { return }
         pause = Self.firstPause
@@ -78,7 +77,8 @@ import DBus
         guard now != .unknown else { return }
         timer?.cancel()
         guard !connection.hasEnded else { return tryLater(after: .disconnected) }
-        // Who was seen there is not forgotten by this connection.
+        // Reconnect after a fault, but not when the camera is merely away: this connection
+        // remembers which camera it saw.
         if case .fault(let fault) = now, fault != .disconnected { return tryLater(after: fault) }
         pause = Self.firstPause
         know(now)

@@ -3,17 +3,15 @@ import Linux
 import SecurityKey
 import SensorKit
 
-/// Asks all keys that are plugged in at once, until one is touched; then the others are told to
-/// stop.
+/// Queries all connected security keys at once until one is touched, then stops the others.
 ///
-/// A key that is plugged in meanwhile is asked, too.
+/// Keys connected during the round take part too.
 @BusActor final class KeyRound {
-    /// A key that was touched.
     struct Touch: Sendable {
         let place: KeyPlace
-        /// What the key made, or signed with; nil: what it answered proves nothing.
+        /// The credential made or used; nil when the key's answer proves nothing.
         let credential: Credential?
-        /// Why it doesn't.
+        /// Why the answer proves nothing.
         let doubt: String?
     }
 
@@ -25,22 +23,22 @@ import SensorKit
     private let operation: SensorOperation
     private let only: KeyPlace?
     private let ask: Ask
-    /// What tells each key that is asked to stop.
+    /// The descriptor that stops each running query.
     private var asked: [KeyPlace: EventDescriptor] = [:]
-    /// Keys that are asked again a moment later.
+    /// Keys to query again after ``rest``.
     private var resting: Set<KeyPlace> = []
-    /// Keys that have nothing to say, and what hinders them; nil: they are strangers.
+    /// Keys that take no further part, with the fault; nil: the key has no credential of the user.
     private var settled: [KeyPlace: SensorFault?] = [:]
     private var silences: [KeyPlace: Int] = [:]
     private var touch: Touch?
     private var isOver = false
 
-    /// How long a key is left alone that gave up, or that another program has.
+    /// Pause before a key is queried again after it gave up or was busy.
     private static let rest = Duration.milliseconds(250)
-    /// So often a key may not answer.
+    /// Timeouts after which a key is given up.
     private static let mostSilences = 2
 
-    /// `only`: one key, not all.
+    /// `only`: restricts the round to one key.
     init(
         _ sensor: KeySensor,
         _ operation: SensorOperation,
@@ -54,7 +52,7 @@ import SensorKit
         operation.onCancel { sensor.changes.notifyAll() }
     }
 
-    /// Returns when a key was touched, and no key is asked any more.
+    /// Waits until a key was touched and all queries have ended.
     func run() async throws(SensorFault) -> Touch {
         let end = await end()
         isOver = true
@@ -71,7 +69,7 @@ import SensorKit
             guard !keys.isEmpty else { return .failure(.disconnected) }
             for (place, stop) in asked where keys[place] == nil { stop.signal() }
             settled = settled.filter { keys[$0.key] != nil }
-            // Strangers alone hinder nobody: the right key may still be plugged in.
+            // Keys without a credential cause no failure: the right key may still be plugged in.
             let faults = settled.values.compactMap(\.self)
             if settled.count == keys.count, let fault = faults.first { return .failure(fault) }
             for (place, key) in keys { start(place, key) }
@@ -108,7 +106,7 @@ import SensorKit
         operation.ready()
     }
 
-    /// A key blinks.
+    /// Called when a key blinks.
     private func waits() {
         guard !isOver else { return }
         ready()

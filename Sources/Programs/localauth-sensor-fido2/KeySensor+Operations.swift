@@ -5,7 +5,7 @@ import SensorKit
 import ServiceProgram
 
 extension KeySensor {
-    /// A touch for the credential, and one that proves that the key can use it.
+    /// The first touch creates the credential; the second proves that the key can use it.
     static let stages: Int32 = 2
 
     func verify(_ operation: SensorOperation) async throws(SensorFault) -> String {
@@ -66,7 +66,7 @@ extension KeySensor {
         .run()
         guard let credential = made.credential else { throw .failed(made.doubt ?? "") }
         operation.stage(1, of: Self.stages)
-        // Nobody else's credential, and one that this key can use.
+        // Prove that the credential belongs to this key and that the key can use it.
         let proof = try await KeyRound(self, operation, only: made.place) { key, stop, waits in
             do throws(KeyFault) {
                 return .success(

@@ -5,7 +5,7 @@ import SecurityKey
 import SensorKit
 import ServiceProgram
 
-/// All security keys that are plugged in, as one companion.
+/// All connected security keys, as one companion.
 @BusActor final class KeySensor: Sensor {
     nonisolated static let options: [ProgramOption] = [
         .value(
@@ -19,9 +19,8 @@ import ServiceProgram
     let name = "Fido2"
     private(set) var properties: SensorProperties
     let store: CredentialStore
-    /// The keys that are plugged in.
     private(set) var keys: [KeyPlace: SecurityKey] = [:]
-    /// Keys that came or went, were touched or gave up; operations that were canceled.
+    /// Signals that keys came, went, were touched or gave up, and that operations were canceled.
     let changes = ConditionVariable()
 
     private let host: SensorHost
@@ -30,7 +29,7 @@ import ServiceProgram
     private var damaged: [String] = []
     private var isLooking = false
     private var mustLook = false
-    /// Operations that have not ended.
+    /// The number of running operations.
     var running = 0
 
     private static let stopPatience = Duration.milliseconds(600)
@@ -47,7 +46,7 @@ import ServiceProgram
             throw StartError("\(error)")
         }
         source = arguments["sockets"].map(KeySource.sockets) ?? .devices
-        // What a program plays is no key: it proves nothing.
+        // A key played by a program proves nothing.
         let isReal = source == .devices
         properties = SensorProperties(
             description: isReal
@@ -58,11 +57,11 @@ import ServiceProgram
         properties.enrollStages = Self.stages
         properties.maximumTemplates = UInt32(CredentialStore.maximum)
         await look()
-        // To look at a key is to open and close it, which must not be told as a change.
+        // FolderWatch ignores opens and closes, so that looking at a key does not report a change.
         watch = FolderWatch([state], devices: [source.folder]) { [weak self] in
             onLoop { await self?.lookAtAll() }
         }
-        // What changed before it was watched.
+        // Catch changes made before the watch started.
         await lookAtAll()
     }
 
@@ -80,7 +79,7 @@ import ServiceProgram
         _ = await changes.wait(atMost: Self.stopPatience) { self.running == 0 }
     }
 
-    /// Looks which keys are plugged in.
+    /// Updates the list of connected keys.
     func look() async {
         mustLook = true
         guard !isLooking else { return }
@@ -130,7 +129,7 @@ import ServiceProgram
         do throws(SystemError) {
             return try await store.entries(of: user)
         } catch {
-            // Then that is the health, before anybody asks for it.
+            // Update the health before the caller reads it.
             damaged = (try? await store.damaged()) ?? []
             throw .credentials(error)
         }
@@ -166,8 +165,7 @@ import ServiceProgram
 }
 
 extension SensorFault {
-    /// What is wrong where credentials are kept, as a sentence that can be translated: the path
-    /// stands within it.
+    /// A fault of the credential store, as a sentence for translation that contains the path.
     static func credentials(_ error: SystemError) -> SensorFault {
         .failed("A credential can't be read or kept in \(error.path): \(error.message)")
     }

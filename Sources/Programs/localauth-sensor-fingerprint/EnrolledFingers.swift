@@ -1,28 +1,27 @@
 import Fingerprint
 import Glibc
 
-/// The fingers of one user on one reader, and the state of their files when fprintd listed them.
+/// A user's fingers on one reader, with the state of their files when fprintd listed them.
 struct EnrolledFingers {
-    /// One finger with a print.
     struct Entry: Hashable {
         let finger: Finger
         let id: String
-        /// In seconds since 1970; 0: not known.
+        /// Seconds since 1970; 0 if unknown.
         let created: Int64
-        /// Whether its files can be seen.
+        /// Whether its print file is readable.
         let isSeen: Bool
     }
 
     let entries: [Entry]
-    /// The files; nil where they can't be seen.
+    /// The print files; nil if unreadable.
     let prints: [PrintStore.Print]?
-    /// Whether every change shows in the files; then fprintd isn't asked while they stay the same.
+    /// Whether the files show every change; then the list stays valid while the files do.
     let isComplete: Bool
 
-    /// Joins what fprintd lists with the files, and with the ids that were given before.
+    /// Combines fprintd's list with the print files and with ids assigned earlier.
     ///
-    /// `isCurrent` says whether no file changed since before fprintd was asked; `stamps` are
-    /// earlier ids that ``stamped(_:)`` made.
+    /// `isCurrent`: no file changed since before the call to fprintd. `stamps`: earlier ids from
+    /// ``stamped(_:)``.
     init(
         _ fingers: [Finger],
         prints: [PrintStore.Print]?,
@@ -54,12 +53,12 @@ struct EnrolledFingers {
         isComplete = isCurrent && !entries.isEmpty && entries.allSatisfy(\.isSeen)
     }
 
-    /// An id for a finger whose print can't be seen, other than those of earlier enrolments.
+    /// Makes an id for a finger without a readable print file, unique among enrolments.
     static func stamped(_ finger: Finger) -> String {
         "\(finger.rawValue).\(now)"
     }
 
-    /// In nanoseconds since 1970.
+    /// Nanoseconds since 1970.
     static var now: Int64 {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

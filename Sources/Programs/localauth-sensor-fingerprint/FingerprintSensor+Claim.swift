@@ -3,7 +3,7 @@ import Fingerprint
 import SensorKit
 
 extension FingerprintSensor {
-    /// Claims the reader, as soon as this process has released it and the machine is awake.
+    /// Claims the reader, after this process has released it and while the machine is awake.
     func open(
         for user: String,
         unless isCanceled: @BusActor () -> Bool = { false }
@@ -24,7 +24,7 @@ extension FingerprintSensor {
         }
     }
 
-    /// Tries once more when fprintd has exited since the last call: the call starts it again.
+    /// Claims, with one retry if fprintd exited meanwhile: the second call starts it again.
     private func claim(_ user: String) async throws(FprintFault) -> FprintSession {
         var isAgain = false
         while true {
@@ -62,7 +62,9 @@ extension FingerprintSensor {
         giveBack(session, undoing: finger)
     }
 
-    /// Nobody claims the reader before the release is done: fprintd would refuse it as in use.
+    /// Releases the claim in the background.
+    ///
+    /// Until that is done, `closing` blocks new claims, which fprintd would refuse as "in use".
     private func giveBack(_ session: FprintSession, undoing finger: Finger? = nil) {
         closing += 1
         onLoop {
@@ -74,7 +76,7 @@ extension FingerprintSensor {
         }
     }
 
-    /// Waits until every claim is released, at most for `limit`.
+    /// Waits at most `limit` until every claim is released.
     func settle(within limit: Duration) async {
         _ = await changes.wait(atMost: limit) { self.closing == 0 }
     }

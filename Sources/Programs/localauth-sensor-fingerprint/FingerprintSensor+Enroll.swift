@@ -4,7 +4,7 @@ import SensorKit
 import ServiceProgram
 
 extension FingerprintSensor {
-    /// How long a canceled enrolment waits for the removal of the print it may have left.
+    /// Time for a canceled enrolment to remove a print that it may have left.
     static let undoPatience = Duration.seconds(4)
 
     func enroll(
@@ -38,18 +38,18 @@ extension FingerprintSensor {
         do throws(SensorFault) {
             return try await keep(label, of: finger, operation.user, user)
         } catch {
-            // Whoever hears that nothing came of it has no print by it. In a task of its own:
-            // Cancel may have ended this one.
+            // If enrolment fails, the print must not stay enrolled. Undo in a separate task,
+            // because Cancel may have ended this task.
             await onLoop { await self.undo(finger, operation.user, user) }.value
             host.templatesChanged(of: operation.user)
-            // Who hears that it is busy asks for another enrolment.
+            // After "busy" the caller would start another enrolment.
             if case .inUse = error { throw .failed("fprintd did not keep the print.") }
             throw error
         }
     }
 
-    /// Deletes the print of an enrolment that came to nothing, also when another program has the
-    /// reader for a moment.
+    /// Deletes the print of a failed enrolment, with retries while another program holds the
+    /// reader.
     private func undo(_ finger: Finger, _ uid: UInt32, _ user: String) async {
         var (isDone, isOver) = (false, false)
         onLoop {
@@ -69,9 +69,10 @@ extension FingerprintSensor {
         changes.notifyAll()
     }
 
-    /// The finger that the label names, else the first free one; nil when it, or all, have a print.
+    /// The finger named by the label, else the first free finger; nil if taken.
     ///
-    /// EnrollStart would delete that print, even when nothing comes of the enrolment.
+    /// A taken finger is refused, because EnrollStart deletes its print even if enrolment fails
+    /// later.
     private static func free(_ label: String, _ taken: [Finger]) -> Finger? {
         if let named = Finger(label: label) { return taken.contains(named) ? nil : named }
         return Finger.preferred.first { !taken.contains($0) }
@@ -104,7 +105,7 @@ extension FingerprintSensor {
         }
     }
 
-    /// Gives the new template its label.
+    /// Stores the new template's label and returns its id.
     private func keep(
         _ label: String,
         of finger: Finger,
@@ -117,13 +118,13 @@ extension FingerprintSensor {
         guard let new = list.first(where: { $0.finger == finger }) else {
             throw .failed("fprintd did not keep the print.")
         }
-        // When the print file can't be read, the time of the enrolment makes the id unique.
+        // Without a readable print file, the time of enrolment makes the id unique.
         let id = new.isSeen ? new.id : EnrolledFingers.stamped(finger)
         let others = list.map(\.id).filter { $0 != new.id }
         if !readers.keep(label, of: id, uid: uid, sensor: name, others) {
             log(.warning, "a label can't be written to \(Readers.stateFolder)")
         }
-        // The next listing has its new id.
+        // Drop the cached id, so that the next listing assigns the new id.
         if !new.isSeen {
             readers.known.forget(finger, uid: uid, sensor: name)
             lists[uid] = nil

@@ -3,11 +3,11 @@ import Fingerprint
 import SensorKit
 
 extension FingerprintSensor {
-    /// How long listing may take: the daemon gives up after two seconds.
+    /// Time for a listing; the daemon gives up after two seconds.
     static let listPatience = Duration.milliseconds(1500)
     static let mostUsers = 1024
 
-    /// The fingers of a user: the last list while the print files are unchanged, else from fprintd.
+    /// A user's fingers: the cached list while the print files are unchanged, else from fprintd.
     func enrolled(
         _ uid: UInt32,
         _ user: String
@@ -20,7 +20,7 @@ extension FingerprintSensor {
         let list = EnrolledFingers(
             fingers,
             prints: now,
-            // What was written while fprintd was asked it may not have said.
+            // fprintd may have missed a file written during the call.
             isCurrent: now == prints,
             in: store,
             user: user,
@@ -56,9 +56,9 @@ extension FingerprintSensor {
         }
     }
 
-    /// The template that matched; any of the user's when fprintd doesn't say which.
+    /// The template that matched; the user's first if fprintd does not name the finger.
     ///
-    /// - Throws: For a finger that fprintd does not list.
+    /// - Throws: When fprintd names a finger that it does not list.
     func template(
         of finger: Finger?,
         _ uid: UInt32,
@@ -67,7 +67,7 @@ extension FingerprintSensor {
     ) throws(SensorFault) -> String {
         var list = list
         if let known = lists[uid], known.isComplete {
-            // The list may have changed meanwhile: the current one has the ids that are valid now.
+            // Prefer the current list: its ids are the valid ids.
             list = known.entries
         }
         guard let entry = list.first(where: { finger == nil || $0.finger == finger }) else {
@@ -76,7 +76,7 @@ extension FingerprintSensor {
         return entry.id
     }
 
-    /// Asks fprintd with a deadline: it does not answer for seconds while it matches.
+    /// Lists fingers with a deadline, because fprintd does not answer for seconds during a match.
     private func ask(_ user: String) async throws(SensorFault) -> [Finger] {
         guard properties.isPresent, let key else { throw .disconnected }
         var answer: Result<[Finger], FprintFault>?

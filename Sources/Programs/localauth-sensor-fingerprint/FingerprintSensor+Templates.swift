@@ -35,7 +35,7 @@ extension FingerprintSensor {
         return list.isEmpty ? 0 : try await delete(list.map(\.finger), uid, user)
     }
 
-    /// The name of the account; nil for a uid that fprintd can't know.
+    /// The account's name; nil for a uid unknown to fprintd.
     func name(of uid: UInt32) throws(SensorFault) -> String? {
         do throws(FprintFault) {
             return try Account.name(of: uid)
@@ -59,7 +59,7 @@ extension FingerprintSensor {
         _ uid: UInt32,
         _ user: String
     ) async throws(SensorFault) -> UInt32 {
-        // Otherwise the call would wait until the running Verify or Enroll has ended.
+        // Otherwise the call would wait until the running Verify or Enroll ends.
         guard !isOperating else { throw .busy }
         return try await erase(fingers, uid, user)
     }
@@ -76,7 +76,8 @@ extension FingerprintSensor {
         do throws(FprintFault) {
             let session = try await open(for: user, unless: isCanceled)
             defer { leave(session) }
-            // SensorKit reports changes that the sensor makes itself; nobody else makes any now.
+            // Forget the list: SensorKit reports this sensor's own changes, and the claim keeps
+            // other programs from making any.
             former = lists.removeValue(forKey: uid)
             for finger in fingers where !isCanceled() {
                 do throws(FprintFault) {
@@ -87,7 +88,8 @@ extension FingerprintSensor {
                 }
             }
         } catch {
-            // What is known is compared with what others change from now on, and with what is gone.
+            // Restore the list, so that the comparison reports deleted prints and later changes by
+            // other programs.
             if lists[uid] == nil { lists[uid] = former }
             printsChanged()
             throw SensorFault(error)

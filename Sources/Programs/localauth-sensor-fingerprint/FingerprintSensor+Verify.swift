@@ -2,25 +2,24 @@ import DBus
 import Fingerprint
 import SensorKit
 
-/// How the scans during one claim ended.
+/// The end of the scans of a claim.
 enum ScanEnd {
-    /// A match, or a complete enrolment; of which finger, where fprintd says it.
+    /// A match, or a complete enrolment; with the finger if fprintd names it.
     case finished(Finger?)
     /// The machine goes to sleep; the scan is repeated after it wakes up.
     case asleep
     /// An unspecific error: fprintd reports it for a removed reader, for sleep, and for a reader
-    /// that has to be opened again.
+    /// that must be reopened.
     case broken
-    /// A fault that ends the operation.
     case fault(FprintFault)
 }
 
 extension FingerprintSensor {
-    /// How often fprintd may end, or a reader fail, before an operation gives up.
+    /// Exits of fprintd, or failures of a reader, before an operation gives up.
     static let patience = 3
-    /// How long after it was refused a reader that another program has is asked for again.
+    /// Pause before the next attempt to claim a reader that another program holds.
     static let busyPause = Duration.milliseconds(200)
-    /// How long an answer waits until others can have the reader.
+    /// Time that a reply waits for the reader to be released for others.
     static let releasePatience = Duration.seconds(1)
 
     func verify(_ operation: SensorOperation) async throws(SensorFault) -> String {
@@ -57,9 +56,9 @@ extension FingerprintSensor {
         changes.notifyAll()
     }
 
-    /// Claims the reader for an operation; one that another program has is waited for (L25).
+    /// Claims the reader for an operation, waiting while another program holds it (L25).
     ///
-    /// fprintd doesn't say when a reader is released, so it is asked again and again.
+    /// Polls, because fprintd does not report when a reader is released.
     func claim(
         for user: String,
         _ operation: SensorOperation
@@ -75,8 +74,9 @@ extension FingerprintSensor {
         }
     }
 
-    /// What a fault means: a reader that is pulled out fails in many ways, before fprintd says that
-    /// it is gone.
+    /// Refines a fault.
+    ///
+    /// A reader that is pulled out fails in many ways before fprintd reports its removal.
     private func meaning(of fault: FprintFault) async -> SensorFault {
         guard case .failed = fault, let key else { return SensorFault(fault) }
         await readers.directory.refresh()
@@ -84,7 +84,7 @@ extension FingerprintSensor {
         return isThere ? SensorFault(fault) : .disconnected
     }
 
-    /// Scans until a match; each attempt starts and stops the verification of fprintd.
+    /// Scans until a match; each attempt starts and stops fprintd's verification.
     private func look(
         _ session: FprintSession,
         _ operation: SensorOperation,
@@ -109,7 +109,9 @@ extension FingerprintSensor {
         }
     }
 
-    /// Ends a scan that didn't match; the reader looks again only when the attempt is counted.
+    /// Ends a scan that missed.
+    ///
+    /// The next scan starts only after the miss is counted.
     private func stop(
         _ session: FprintSession,
         counting operation: SensorOperation
@@ -120,7 +122,7 @@ extension FingerprintSensor {
         } catch {
             end = .failure(error)
         }
-        // A reader that fails now has all the same looked.
+        // Count the miss even if the reader fails now: the scan took place.
         do throws(SensorFault) {
             try await operation.noMatch()
         } catch {

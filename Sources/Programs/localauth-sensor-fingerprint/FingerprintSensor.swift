@@ -3,27 +3,26 @@ import Fingerprint
 import LocalAuthBus
 import SensorKit
 
-/// One fingerprint reader as a sensor: its claim, its operation and its lists of fingers.
+/// A fingerprint reader as a sensor: its claim, its operation and its lists of fingers.
 @BusActor final class FingerprintSensor: Sensor {
     let name: String
     let host: SensorHost
     let readers: Readers
-    /// The reader behind this sensor; nil when there is none yet.
+    /// The reader behind this sensor; nil until a reader is connected.
     private(set) var key: FprintReader.Key?
     private(set) var properties: SensorProperties
     let changes = ConditionVariable()
-    /// The claim that is held now.
     var session: FprintSession?
     /// Whether a Verify or Enroll runs.
     var isOperating = false
     /// Whether the reader is claimed or being claimed.
     var isTaken = false
-    /// How many claims are being released.
+    /// The number of claims being released.
     var closing = 0
-    /// The fingers of each user when they were last listed.
+    /// Each user's fingers, as last listed.
     var lists: [UInt32: EnrolledFingers] = [:]
 
-    /// How long the process waits at its end for a claim to be released.
+    /// Time for a claim to be released when the process exits.
     static let stopPatience = Duration.milliseconds(600)
 
     init(_ name: String, host: SensorHost, readers: Readers) {
@@ -45,7 +44,7 @@ import SensorKit
         return properties.isPresent ? .ok : .degraded("No fingerprint reader is connected.")
     }
 
-    /// Takes over the description of the reader; nil when it is gone.
+    /// Adopts a reader's description; nil when the reader is gone.
     func show(_ reader: FprintReader?) {
         if let reader {
             key = reader.key
@@ -58,13 +57,13 @@ import SensorKit
         lookAround()
     }
 
-    /// Wakes whoever waits: the reader or sleep has changed, or the operation was canceled.
+    /// Wakes all waiting tasks after a change of the reader or of sleep, or after Cancel.
     func lookAround() {
         changes.notifyAll()
         session?.interrupt()
     }
 
-    /// A claim, or the removal of what a canceled enrolment left, is to be finished.
+    /// False while a claim, or the removal of a canceled enrolment's print, is unfinished.
     var mayEnd: Bool { !isTaken && closing == 0 }
 
     func stop() async {

@@ -5,17 +5,17 @@ import Linux
 import SensorKit
 import ServiceProgram
 
-/// All readers of this machine, and the sensor of each.
+/// All readers of this machine, with a sensor each.
 ///
-/// The first one is `Fingerprint`, the others have a number. A reader that is unplugged gets the
-/// same name when it comes back, and when the sensor is started again.
+/// The first sensor is `Fingerprint`, the others have a number. A reader keeps its name across
+/// unplugging and restarts.
 @BusActor final class Readers {
     private(set) var labels: LabelFile
-    /// The ids that templates have.
+    /// The ids of templates.
     var known: KnownPrints
-    /// Whether it was said that they can't be written down.
+    /// Whether a failure to write ids was logged.
     private var hasComplained = false
-    /// By number, from 1 on.
+    /// By number, from 1.
     private var served: [Int: FingerprintSensor] = [:]
     private var sensors: [FingerprintSensor] { Array(served.values) }
     private var numbers: KnownReaders
@@ -36,9 +36,8 @@ import ServiceProgram
         for sensor in self?.sensors ?? [] { sensor.printsChanged() }
     }
 
-    /// How long the start waits for fprintd to list the readers.
+    /// Time for fprintd to list the readers at start.
     static let startPatience = Duration.seconds(2)
-    /// Where labels are kept.
     static let stateFolder =
         StatePath.folder(system: "localauth-sensor-fingerprint", user: "localauth")
         ?? "/var/lib/localauth-sensor-fingerprint"
@@ -62,7 +61,7 @@ import ServiceProgram
         }
     }
 
-    /// Serves the readers that exist, and `Fingerprint` in any case, which the bus can start.
+    /// Serves the existing readers, and always `Fingerprint`, which the bus activates by name.
     func start() async throws {
         _ = sleep
         let isKnown = ConditionVariable()
@@ -104,14 +103,14 @@ import ServiceProgram
             log(.warning, "which sensor each reader is can't be written to \(Self.stateFolder)")
         }
         for (number, sensor) in served { sensor.show(shown[number]) }
-        // First the one that the bus can start, also for a reader that isn't there.
+        // `Fingerprint` comes first and needs no reader, because the bus activates it.
         for number in 1...KnownReaders.most where served[number] == nil {
             guard number == 1 || shown[number] != nil else { continue }
             do {
                 try await add(shown[number], number)
             } catch {
                 guard number > 1 else { throw error }
-                // The others are served all the same.
+                // Continue with the other readers.
                 log(.error, "a reader can't be served: \(error)")
             }
         }
@@ -131,7 +130,7 @@ import ServiceProgram
 
     // MARK: For the sensors
 
-    /// The print files of the fprintd that runs, or ran last.
+    /// The print files of the current fprintd process, or of the last.
     var prints: PrintStore {
         if let store, store.process == directory.process { return store.store }
         let new = PrintStore(ofProcess: directory.process)
@@ -139,8 +138,9 @@ import ServiceProgram
         return new
     }
 
-    /// Writes down under which ids templates are listed; lists are asked for all the time, so that
-    /// a failure is told once.
+    /// Saves the ids of templates.
+    ///
+    /// Lists are frequent, so a failure is logged once.
     func writeKnown() {
         let isWritten = known.write()
         if !isWritten, !hasComplained {

@@ -2,7 +2,7 @@ import Fingerprint
 import SensorKit
 
 extension FprintFault {
-    /// One sentence for people.
+    /// A sentence for users.
     var text: String {
         switch self {
         case .inUse: "Another program uses the fingerprint reader."
@@ -22,7 +22,7 @@ extension FprintFault {
 }
 
 extension SensorFault {
-    /// A fault of fprintd as the error that the contract names.
+    /// Maps a fault of fprintd to the contract's error.
     init(_ fault: FprintFault) {
         self =
             switch fault {

@@ -1,6 +1,6 @@
 import SensorKit
 
-/// One queued outcome: what the sensor does next.
+/// A queued outcome: the sensor's next action.
 enum Outcome: Hashable {
     /// A match with a template; nil: the user's first.
     case match(String?)
@@ -14,7 +14,7 @@ enum Outcome: Hashable {
     static let longestDelay: UInt32 = 600_000
     static let longestTemplate = 256
 
-    /// Nil when the contract doesn't have the word.
+    /// Fails for a word that is not in the contract.
     init?(_ word: String) {
         let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let value = parts.count > 1 ? String(parts[1]) : nil

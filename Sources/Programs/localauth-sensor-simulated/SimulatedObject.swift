@@ -3,7 +3,7 @@ import Glibc
 import LocalAuthBus
 import SensorKit
 
-/// `org.localauth.SimulatedSensor1`: what a test drives the sensor with.
+/// `org.localauth.SimulatedSensor1`: lets a test control the sensor.
 @BusActor final class SimulatedObject: SimulatedSensor1Service {
     static let maximumLabel = 256
 
@@ -94,8 +94,9 @@ import SensorKit
 
     func pending(for peer: Peer?) -> [String] { sensor.pending.map(\.word) }
 
-    /// Whoever drives it decides who is authenticated: only root may, and, off the system bus, the
-    /// sensor's user.
+    /// Refuses callers other than root and, off the system bus, the sensor's user.
+    ///
+    /// A caller that controls this sensor decides who is authenticated.
     private func check(_ call: IncomingCall) throws(DBusError) {
         let uid = call.peer.uid
         let isSystem = sensor.host.connection.address == .system

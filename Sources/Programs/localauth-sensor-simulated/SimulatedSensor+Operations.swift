@@ -53,7 +53,7 @@ extension SimulatedSensor {
         fault = nil
     }
 
-    /// A touch, else what is queued, else what comes next.
+    /// Waits for the next outcome: a touch first, then the queue.
     private func nextOutcome(_ operation: SensorOperation) async throws(SensorFault) -> Outcome {
         try await wait(operation) { !self.touches.isEmpty || !self.pending.isEmpty }
         if !touches.isEmpty { return touches.removeFirst() ? .match(nil) : .noMatch }
@@ -77,7 +77,8 @@ extension SimulatedSensor {
             defer { timer.cancel() }
             try await wait(operation) { isOver }
         case .hang:
-            // Not even Cancel ends it: only the caller's leaving, the loss of the sensor, or Reset.
+            // Not even Cancel ends a hang: only the caller's exit, the loss of the sensor, or
+            // Reset.
             let leaving = operation.caller.onLeave { self.changes.notifyAll() }
             defer { leaving.cancel() }
             while fault == nil, !operation.caller.hasLeft { await changes.wait() }

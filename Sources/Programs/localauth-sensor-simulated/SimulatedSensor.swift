@@ -2,7 +2,7 @@ import DBus
 import LocalAuthBus
 import SensorKit
 
-/// A sensor without hardware: does what is queued, or waits to be touched.
+/// A sensor without hardware: performs queued outcomes, or waits for a touch.
 @BusActor final class SimulatedSensor: Sensor {
     static let stages: UInt32 = 5
     static let maximumPending = 256
@@ -14,7 +14,7 @@ import SensorKit
     var pending: [Outcome] = []
     var touches: [Bool] = []
     var shelf = TemplateShelf()
-    /// What ends the running operation, besides its Cancel.
+    /// Ends the running operation, like Cancel.
     var fault: SensorFault?
     var isRunning = false
     let changes = ConditionVariable()
@@ -44,7 +44,7 @@ import SensorKit
         }
     }
 
-    /// What it was told is in memory alone.
+    /// False once a test has changed state, which is in memory only.
     var mayEnd: Bool { properties == start && pending.isEmpty && shelf.users.isEmpty }
 
     // MARK: Driven from outside
@@ -55,7 +55,9 @@ import SensorKit
         changes.notifyAll()
     }
 
-    /// One touch now; with no operation nobody feels it.
+    /// Touches the sensor.
+    ///
+    /// Without a running operation the touch is lost.
     func touch(matching: Bool) {
         guard isRunning, touches.count < Self.maximumPending else { return }
         touches.append(matching)

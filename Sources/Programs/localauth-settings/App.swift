@@ -3,13 +3,12 @@ import CAdwaita
 import DBus
 import Windows
 
-/// An installed program with a desktop entry.
 @BusActor struct App {
     private let info: OpaquePointer
 
     /// The desktop's settings for users; nil on unknown desktops.
     static let users = App(among: [
-        // GNOME from 46 on, GNOME before, KDE Plasma.
+        // GNOME since 46, older GNOME, KDE Plasma.
         "gnome-users-panel.desktop", "gnome-user-accounts-panel.desktop", "kcm_users.desktop",
     ])
 

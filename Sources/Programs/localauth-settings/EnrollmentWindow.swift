@@ -7,7 +7,7 @@ import LocalAuthClient
 import Localization
 import Windows
 
-/// The window that adds a fingerprint or a face: the stages, and advice.
+/// The window that adds a fingerprint or a face: shows stages and hints.
 @BusActor final class EnrollmentWindow {
     private let settings: Settings
     private let sensor: RemoteSensor
@@ -18,7 +18,6 @@ import Windows
     private var isDone = false
     private(set) var isClosed = false
 
-    /// Shows the window with a field for the name.
     init(_ settings: Settings, _ sensor: RemoteSensor, over parent: Widget) throws(DBusError) {
         self.settings = settings
         self.sensor = sensor
@@ -39,7 +38,7 @@ import Windows
         part("name").takeFocus()
     }
 
-    /// Closes the window, and cancels an enrolment that runs.
+    /// Closes the window and cancels a running enrolment.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -84,14 +83,14 @@ import Windows
                     ? localized("Stage %1$s: done", "\(number + 1)")
                     : localized("Stage %1$s: to come", "\(number + 1)")
             )
-            // Eight fit the narrowest window.
+            // The narrowest window has room for eight pictures in a row.
             let (row, column) = gint(number).quotientAndRemainder(dividingBy: 8)
             gtk_grid_attach(grid.typed(), image.asWidget, column, row, 1, 1)
             stages.append(image)
         }
     }
 
-    // MARK: What the person does
+    // MARK: User input
 
     private func goOn() {
         guard call == nil else { return }
@@ -118,7 +117,7 @@ import Windows
         }
     }
 
-    // MARK: What the sensor says
+    // MARK: Progress from the sensor
 
     private func take(_ event: StreamEvent) {
         guard !isClosed else { return }
@@ -139,7 +138,7 @@ import Windows
         }
     }
 
-    /// Moves the picture as the hint says, like the words of the status.
+    /// Animates the picture to match the hint.
     private func illustrate(_ new: String) {
         let picture = part("picture").asWidget
         if !hint.isEmpty { gtk_widget_remove_css_class(picture, hint) }

@@ -4,12 +4,11 @@ import DBus
 import Localization
 import Windows
 
-/// A row of a list.
 @BusActor struct Row {
     let widget: Widget
     private let isEntry: Bool
 
-    /// A title and a subtitle; nil when memory is short.
+    /// Makes a row with title and subtitle; nil when memory is short.
     init?(_ title: String, _ subtitle: String) {
         guard let made = adw_action_row_new() else { return nil }
         self.init(made, title, isEntry: false)
@@ -17,7 +16,7 @@ import Windows
         widget.set("activatable", false)
     }
 
-    /// A name that can be changed: Enter or the button “Apply” hands over the new one.
+    /// Makes a row with an editable name: Enter or the button “Apply” passes on the new name.
     init?(_ title: String, name: String, _ apply: @escaping @BusActor (String) -> Void) {
         guard let made = adw_entry_row_new() else { return nil }
         self.init(made, title, isEntry: true)
@@ -31,7 +30,7 @@ import Windows
         nameParts(of: field, name)
     }
 
-    /// A flat button across the row; nil when memory is short.
+    /// Makes a flat button across the row; nil when memory is short.
     init?(button title: String, _ body: @escaping @BusActor () -> Void) {
         guard let made = adw_preferences_row_new(), let button = Widget(button: title, body)
         else { return nil }
@@ -42,7 +41,7 @@ import Windows
         gtk_list_box_row_set_child(widget.typed(), button.asWidget)
     }
 
-    // GTK makes every widget as the base class.
+    // SAFETY: GTK's constructors return every widget as a pointer to the base class.
     private init(_ made: UnsafeMutablePointer<GtkWidget>, _ title: String, isEntry: Bool) {
         widget = Widget(pointer: OpaquePointer(made))
         self.isEntry = isEntry
@@ -51,7 +50,6 @@ import Windows
         widget.set("title", title)
     }
 
-    /// Shows another subtitle.
     func say(_ subtitle: String) { widget.set("subtitle", subtitle) }
 
     /// Shows a picture before the title; `name` is for screen readers.
@@ -99,7 +97,8 @@ import Windows
 }
 
 extension Widget {
-    /// A button with an icon and a tooltip, or with a title that wraps; nil when memory is short.
+    /// Makes a button with an icon and a tooltip, or with a title that wraps; nil when memory is
+    /// short.
     init?(button title: String, icon: String? = nil, _ body: @escaping @BusActor () -> Void) {
         let made =
             icon.map { gtk_button_new_from_icon_name($0) } ?? gtk_button_new_with_label(title)

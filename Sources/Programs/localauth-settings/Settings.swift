@@ -11,11 +11,11 @@ import Windows
     struct Entry: Hashable {
         let sensor: RemoteSensor
         let template: Template
-        /// A later addition that the sensor made by itself; nil: the template itself.
+        /// An addition that the sensor made by itself; nil for the template itself.
         var learned: LearnedEntry?
-        /// The template's name as it may be shown.
+        /// The template's name, made safe to display.
         var label: String { plainText(template.label, limit: 128) }
-        /// The name in lists and questions.
+        /// The name in lists and prompts.
         var title: String {
             let name = label.isEmpty ? localized("Without a name") : label
             return learned == nil ? name : localized("Automatic addition to %1$s", name)
@@ -33,9 +33,9 @@ import Windows
     private(set) var content = Content()
     /// Called after `content` changed.
     var changed: @BusActor () -> Void = {}
-    /// Called after the service was read, also without a change.
+    /// Called after each read of the service, even without a change.
     var loaded: @BusActor () -> Void = {}
-    /// Called with an error as a sentence; nil: the last error is over.
+    /// Called with an error as a sentence; nil clears the last error.
     var told: @BusActor (String?) -> Void = { _ in }
 
     /// The parent of prompts; nil without a window.
@@ -79,7 +79,7 @@ import Windows
         checkAgain()
     }
 
-    /// Starts the service if the bus can: the watch of its name then reports the owner.
+    /// Starts the service if the bus can; the watch of its name then reports the owner.
     private func find() async {
         do throws(DBusError) {
             let found = try await RemoteService.find(on: connection)
@@ -106,7 +106,7 @@ import Windows
                     member: member,
                     broadcast: true
                 ) { [weak self] message in
-                    // Whether an agent is there, among others.
+                    // This object's signals also say whether an agent is registered.
                     if message.path == Authentication1.path.rawValue { self?.needsDiagnosis = true }
                     self?.load()
                 }
@@ -116,7 +116,7 @@ import Windows
 
     // MARK: Reading
 
-    /// Reads everything again, also the diagnosis.
+    /// Reads everything again, including the diagnosis.
     func checkAgain() {
         guard service != nil else {
             onLoop { [weak self] in await self?.find() }
@@ -171,7 +171,7 @@ import Windows
                     }
                 }
             } catch {
-                // A sensor that can't be used lists no templates.
+                // An unusable sensor lists no templates, so its error is expected.
                 guard !sensor.isAvailable else { throw error }
             }
         }
@@ -188,7 +188,7 @@ import Windows
 
     // MARK: Changing
 
-    /// Ties a prompt to the window, and gives the prompt the focus.
+    /// Options that attach a prompt to the window and give it the focus.
     private var promptOptions: [String: Variant] {
         var options: [String: Variant] = [:]
         options["parent-window"] = window.map(Variant.string)
@@ -196,12 +196,10 @@ import Windows
         return options
     }
 
-    /// Adds a template.
     func enroll(_ sensor: RemoteSensor, label: String) throws(DBusError) -> StreamingCall<String> {
         try device(sensor).enrollStream(label: label, options: promptOptions)
     }
 
-    /// Cancels the call of `enroll`.
     func cancelEnrollment(_ sensor: RemoteSensor) {
         (try? device(sensor))?.sendCancelEnroll()
     }
@@ -230,7 +228,7 @@ import Windows
         }
     }
 
-    /// Removes every template of the person from a sensor.
+    /// Removes all of the user's templates from a sensor.
     func removeAll(from sensor: RemoteSensor) {
         change { settings throws(DBusError) in
             let device = try settings.device(sensor)
@@ -239,6 +237,7 @@ import Windows
     }
 
     /// Evaluates biometrics or the password, as an app does.
+    ///
     /// - Returns: The outcome as a sentence.
     func evaluate(
         _ reason: String,

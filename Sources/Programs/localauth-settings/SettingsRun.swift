@@ -5,9 +5,7 @@ import LocalAuthBus
 import ServiceProgram
 import Windows
 
-/// One run of the program.
 @BusActor enum SettingsRun {
-    /// Opens the display and the window.
     static func start(_ connection: Connection) throws -> RunningService {
         guard Display.open(for: "localauth-settings", style: PackageResources.settings_css) else {
             throw StartError("there is no display")
@@ -26,12 +24,12 @@ import Windows
         })
     }
 
-    /// Starts the agent: adding and removing need a prompt for the password.
+    /// Starts the agent, because adding and removing prompt for the password.
     static func startAgent() async {
         guard getenv("DBUS_SESSION_BUS_ADDRESS") != nil,
             let session = try? Connection(.session)
         else { return }
-        // A failure is a finding of the diagnosis.
+        // The diagnosis reports a failure.
         try? await session.startService("org.localauth.Agent1", timeout: .seconds(10))
         session.close()
     }

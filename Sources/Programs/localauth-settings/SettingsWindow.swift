@@ -19,8 +19,9 @@ import Windows
     private var enrollment: EnrollmentWindow?
     private let checking = localized("Checking …")
 
-    /// Shows the window; `ended` is called when the person closes it.
-    /// - Throws: Failed when the description of the window is none.
+    /// Shows the window; `ended` is called when the user closes it.
+    ///
+    /// - Throws: `Failed` when the window's description can't be parsed.
     init(_ settings: Settings, ended: @escaping @BusActor () -> Void) throws(DBusError) {
         self.settings = settings
         self.ended = ended
@@ -38,7 +39,6 @@ import Windows
         Display.show(part("window"))
     }
 
-    /// Closes the window.
     func close() {
         enrollment?.close()
         parts.destroy()
@@ -74,8 +74,10 @@ import Windows
 
     // MARK: Content
 
-    /// Rows without a change stay: a change would lose typed text, and presses, for which GTK
-    /// takes a quarter of a second.
+    /// Redraws changed rows only.
+    ///
+    /// Replacing a row would lose typed text, and clicks that GTK is still handling, for up to a
+    /// quarter of a second.
     private func draw() {
         tell(nil)
         let new = settings.content
@@ -252,7 +254,7 @@ import Windows
         Display.show(dialog)
     }
 
-    /// Shows a prompt, and its progress and outcome in the row of the test.
+    /// Shows a prompt, with its progress and outcome in the row of the test.
     private func evaluate(_ reason: String) {
         testButton?.isEnabled = false
         onLoop { [weak self] in

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Doorbell: a sensor for the authentication service (needs python3-gi).
 
-./sensor.py [--bus system|session|ADDRESS]. Your hardware takes the place of Sensor.line: until then a touch
-is a line on standard input, match or no-match; unplug and plug take the device away and give it back."""
+./sensor.py [--bus system|session|ADDRESS]. Replace Sensor.line by your hardware. Until then the lines
+match and no-match on standard input are touches; unplug and plug remove and restore the device."""
 import os, signal, sqlite3, sys, time, uuid
 from gi.repository import Gio, GLib
 DAEMON, SENSOR = "org.localauth.Authentication1", "org.localauth.Sensor1"
@@ -30,10 +30,10 @@ class Sensor:
     def ask(self, member, kinds, *words):  # asks the bus
         return self.bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member,
                                   GLib.Variant(kinds, words), None, 0, -1, None).unpack()[0]
-    def owner(self, name):  # each time anew: the signal of a change can get lost
+    def owner(self, name):  # never cached: the signal of a change can get lost
         try: return self.ask("GetNameOwner", "(s)", name)
         except GLib.Error: return None
-    def left(self, *signal):  # some program did
+    def left(self, *signal):  # a name lost its owner
         if self.call and signal[5].unpack()[0] == self.call.get_sender(): self.end(error="Canceled")
     def asked(self, bus, caller, path, interface, member, words, call):
         method, words = INTERFACE.lookup_method(member), words.unpack()
@@ -46,11 +46,11 @@ class Sensor:
             if call != self.call: call.return_value(GLib.Variant(f"({kinds})", answer))
         except Fault as fault:
             call.return_dbus_error(str(fault) if "." in str(fault) else f"{SENSOR}.Error.{fault}", "It can't be done.")
-    def unknown(self, *call): raise Fault("org.freedesktop.DBus.Error.UnknownMethod")  # it may be missing
+    def unknown(self, *call): raise Fault("org.freedesktop.DBus.Error.UnknownMethod")  # optional methods
     def send(self, member, kinds, *words, to=None, interface=SENSOR):
         self.bus.emit_signal(to, PATH, interface, member, GLib.Variant(kinds, words))
     def tell(self, kind, **detail): self.send("Event", "(tsa{sv})", self.number, kind, detail, to=self.call.get_sender())
-    def begin(self, call, number, seen):  # one at a time; seen is called with each touch while it looks
+    def begin(self, call, number, seen):  # one operation at a time; seen gets each touch meanwhile
         if self.call and not self.owner(self.call.get_sender()): self.end(error="Canceled")
         if self.call: raise Fault("Busy")
         if (number, call.get_sender()) in self.early: raise Fault("Canceled")
@@ -69,7 +69,7 @@ class Sensor:
             self.miss(call)
         if not self.of(uid): raise Fault("NoTemplates")
         self.begin(call, number, seen)
-    def miss(self, call):  # told until it is counted; nothing is looked at meanwhile
+    def miss(self, call):  # repeats until the miss is counted, with touches ignored
         def counted(bus, result):
             try: self.looks = bus.call_finish(result).unpack()[0] > 0 if call == self.call else self.looks
             except GLib.Error: GLib.timeout_add(250, self.miss, call)
