@@ -1,7 +1,6 @@
 import ArgumentParser
 import Localization
 
-/// The command-line client of the authentication service.
 @main struct Localauthctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "localauthctl",

@@ -87,8 +87,8 @@ struct AgentCommand: ParsableCommand {
     }
 }
 
-/// A connection to the bus that was named, whether or not the service is there yet; without a name
-/// to the one where it is installed.
+/// Connects to the given bus, with or without a running service; nil: the bus of the installed
+/// service.
 @BusActor func connect(_ bus: String?) async throws(Failure) -> Connection {
     guard let bus else { return try await RemoteService.reach(nil).connection }
     Advice.bus = bus

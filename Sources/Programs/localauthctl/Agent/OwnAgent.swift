@@ -5,8 +5,7 @@ import LocalAuthBus
 import LocalAuthClient
 import Localization
 
-/// A prompt agent on this command's terminal, for this process only, used when no other agent
-/// serves it.
+/// A prompt agent on this command's terminal, for this process only, if no other agent serves it.
 @BusActor struct OwnAgent {
     private let agent: PromptAgent
     private let view: TerminalPrompt
@@ -14,13 +13,13 @@ import Localization
     /// Whether its prompt is visible; then the prompt itself shows the progress.
     var isShowing: Bool { view.isShowing }
 
-    /// Nil when an agent serves this process already, there is no terminal, or none is wanted.
+    /// Starts an agent; nil if this process has an agent, has no terminal, or wants no agent.
     static func start(_ service: RemoteService, _ person: PersonArguments) async throws -> OwnAgent?
     {
         try await start(service, isWanted: !person.agent.noAgent && person.uid == nil)
     }
 
-    /// Nil when an agent serves this process already, there is no terminal, or none is wanted.
+    /// Starts an agent; nil if this process has an agent, has no terminal, or wants no agent.
     static func start(_ service: RemoteService, isWanted: Bool) async throws -> OwnAgent? {
         guard isWanted, try await Interaction(service).lacksAgent else { return nil }
         let view = TerminalPrompt()
@@ -41,7 +40,6 @@ import Localization
         return OwnAgent(agent: agent, view: view)
     }
 
-    /// Cancels the prompt and restores the terminal.
     func abort() { view.abort() }
 
     func stop() async { await agent.stop() }

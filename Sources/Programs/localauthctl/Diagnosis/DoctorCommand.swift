@@ -30,7 +30,7 @@ struct DoctorCommand: ParsableCommand {
                 printTable(
                     [titles] + checks.map { [$0.stateTitle, $0.name, serviceText($0.message)] }
                 )
-                // With the rest: a report that is sent to somebody has to be whole.
+                // On standard output too, so that a redirected report is complete.
                 for check in checks where check.needsRemedy {
                     printSentence("\(check.name): \(Advice.complete(serviceText(check.remedy)))")
                 }
@@ -42,7 +42,9 @@ struct DoctorCommand: ParsableCommand {
         }
     }
 
-    /// Without its bus policy the service can't own its name, so this is checked here.
+    /// Reaches the service.
+    ///
+    /// Checks for its bus policy here, because the service can't own its name without it.
     @BusActor private static func reach(_ bus: String?) async throws -> RemoteService {
         do throws(Failure) {
             return try await RemoteService.reach(bus)

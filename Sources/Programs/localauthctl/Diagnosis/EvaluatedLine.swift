@@ -4,11 +4,10 @@ import Glibc
 import LocalAuthClient
 import Localization
 
-/// One evaluation as `monitor` shows it.
+/// An evaluation as `monitor` shows it.
 struct EvaluatedLine: Sendable {
     let app: String
     let detail: [(String, JSON)]
-    /// Time, app, policy, outcome, mechanism, sensor and attempts.
     let text: String
 
     init(_ record: [String: Variant]) {
@@ -50,7 +49,7 @@ struct EvaluatedLine: Sendable {
             )
     }
 
-    /// Hours, minutes and seconds of the local time.
+    /// The local time, as hours, minutes and seconds.
     private static func timeOfDay(_ microseconds: UInt64) -> String {
         var moment = Int(clamping: microseconds / 1_000_000)
         var parts = tm()

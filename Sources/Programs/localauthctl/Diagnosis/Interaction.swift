@@ -4,7 +4,7 @@ import LocalAuthBus
 import LocalAuthClient
 import Localization
 
-/// Whether somebody can be asked for this process now, and what to do where nobody can.
+/// Whether a prompt can be shown for this process, and a remedy if not.
 struct Interaction: Sendable {
     let isPossible: Bool
     private let cause: String
@@ -21,13 +21,13 @@ struct Interaction: Sendable {
         remedy = plainText(answer.remedy, limit: 512)
     }
 
-    /// Whether a prompt of our own would do.
+    /// Whether an agent of this command would help.
     var lacksAgent: Bool { !isPossible && cause == "no-agent" }
 
-    /// Why not.
+    /// Why no prompt can be shown.
     var sentence: String { serviceText(message) }
 
-    /// What to do; nil when somebody can be asked.
+    /// The remedy; nil when a prompt can be shown.
     var advice: String? { isPossible || remedy.isEmpty ? nil : serviceText(remedy) }
 
     func tellRemedy() {

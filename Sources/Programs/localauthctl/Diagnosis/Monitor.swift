@@ -4,7 +4,7 @@ import LocalAuthBus
 import LocalAuthClient
 import Localization
 
-/// Prints what the bus and the service tell an ordinary user: names, sensors, evaluations.
+/// Prints what the bus and the service report to an ordinary user: names, sensors, evaluations.
 @BusActor final class Monitor {
     private let connection: Connection
     private let json: Bool
@@ -58,7 +58,9 @@ import Localization
         onLoop { [weak self] in await self?.present(service) }
     }
 
-    /// Prints the sensors that exist already; changes are subscribed before, so none is missed.
+    /// Prints the existing sensors.
+    ///
+    /// Runs after the subscription to changes, so that no change is missed.
     private func present(_ service: RemoteService) async {
         do throws(DBusError) {
             try await service.manager.monitor(options: [:])
@@ -86,7 +88,7 @@ import Localization
                 member: member,
                 broadcast: true
             ) { message in
-                // A malformed signal is not shown.
+                // Skip malformed signals.
                 try? body(message)
             }
         )
@@ -113,7 +115,6 @@ import Localization
     }
 }
 
-/// The standard signals of objects and properties.
 extension Monitor {
     private func objectsChanged(_ message: Message) throws {
         if message.member == "InterfacesRemoved" {

@@ -82,7 +82,7 @@ private struct ServiceStatus {
     }
 }
 
-/// What the service says about one policy.
+/// The service's answer about a policy.
 struct PolicyAnswer: Sendable {
     let policy: AuthenticationPolicy
     let isAvailable: Bool
@@ -104,7 +104,7 @@ struct PolicyAnswer: Sendable {
 
     var json: JSON { .object(members) }
 
-    /// The same, and whether somebody can be asked.
+    /// The answer, with whether a prompt can be shown.
     func json(_ interaction: Interaction) -> JSON {
         .object(members + [("interaction", interaction.json)])
     }
@@ -117,7 +117,7 @@ struct PolicyAnswer: Sendable {
         ]
     }
 
-    /// Why not: the sentence, the name of the error and its code.
+    /// Why the policy is unavailable: the sentence, the error's name and its code.
     var sentence: String {
         "\(serviceText(message)) (\(name.map { $0 + ", " } ?? "")\(code))"
     }

@@ -23,7 +23,7 @@ struct CanEvaluateCommand: ParsableCommand {
         try perform(bus) { service in
             let answer = try await PolicyAnswer(policy, service)
             let interaction = try await Interaction(service)
-            // A missing prompt the asking program can bring along, as localauthctl does.
+            // A missing agent is no obstacle: an app can bring its own, as localauthctl does.
             let isNow = interaction.isPossible || interaction.lacksAgent
             if output.json {
                 print(answer.json(interaction).text)

@@ -80,7 +80,7 @@ struct EvaluateCommand: ParsableCommand {
             do {
                 try show(answer, output.json)
             } catch let error as DBusError where error.name == .notInteractive && uid != nil {
-                // What the caller lacks is not what that user lacks.
+                // The service's remedy is about the caller, not about the other user.
                 throw Failure(
                     .refused,
                     error,

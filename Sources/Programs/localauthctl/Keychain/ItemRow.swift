@@ -2,7 +2,7 @@ import AgentKit
 import DBus
 import Localization
 
-/// One item of the keychain, as Search answers it.
+/// An item of the keychain, as Search returns it.
 struct ItemRow: Sendable {
     private let attributes: [String: Variant]
 
@@ -21,7 +21,7 @@ struct ItemRow: Sendable {
         ("mdat", "modified"), ("public-key", "publicKey"),
     ]
 
-    /// With bytes in Base64.
+    /// The attributes, with bytes in Base64.
     var json: JSON {
         .object(
             Self.names.compactMap { wire, name in
@@ -42,12 +42,12 @@ struct ItemRow: Sendable {
         ]
     }
 
-    /// What a person calls it, to be named in a prompt.
+    /// The item's name for a prompt.
     var title: String {
         [text("labl"), place, text("acct"), id].first { !$0.isEmpty } ?? id
     }
 
-    /// The bytes of a key's public half; nil of anything else.
+    /// A key's public half; nil for other items.
     var publicKey: [UInt8]? { attributes["public-key"]?.asBytes }
 
     private var flags: UInt64 { attributes["flags"]?.asUInt64 ?? 0 }

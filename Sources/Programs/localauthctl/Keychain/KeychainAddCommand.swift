@@ -81,7 +81,7 @@ struct KeychainAddCommand: ParsableCommand {
         }
     }
 
-    /// What makes an item the same one, beside its class; an attribute that is absent is empty.
+    /// The attributes that identify an item, with its class; an absent attribute is empty.
     private static let key = [
         "agrp", "svce", "acct", "srvr", "sdmn", "ptcl", "atyp", "port", "path",
     ]
@@ -90,7 +90,7 @@ struct KeychainAddCommand: ParsableCommand {
         [nil, .string(""), .uint32(0)].contains(value)
     }
 
-    /// What is replaced is not guarded in another way than was asked for.
+    /// Refuses to replace an item whose protection differs from the requested protection.
     private static func check(
         _ item: [String: Variant],
         _ access: AccessArguments
@@ -107,7 +107,7 @@ struct KeychainAddCommand: ParsableCommand {
         }
     }
 
-    /// The item that keeps another one with these attributes from being added.
+    /// Finds the item that prevents the addition of another item with these attributes.
     @BusActor private static func find(
         _ item: [String: Variant],
         _ service: RemoteService

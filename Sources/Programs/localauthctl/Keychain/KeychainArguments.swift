@@ -5,7 +5,7 @@ import LocalAuthClient
 import Localization
 import Sealing
 
-/// Which item is meant: by its id, or by attributes that only one item has.
+/// Selects an item: by its id, or by attributes that match a single item.
 struct ItemArguments: ParsableArguments {
     @Argument(help: ArgumentHelp(localized("The id, as “localauthctl keychain list” shows it.")))
     var id: String?
@@ -18,14 +18,14 @@ struct ItemArguments: ParsableArguments {
         }
     }
 
-    /// Finds the one item that matches.
+    /// Finds the single item that matches.
     @BusActor func find(_ service: RemoteService, class word: String? = nil) async throws -> ItemRow
     {
         var query = attributes.variants
         if let word, id == nil, query["class"] == nil { query["class"] = .string(word) }
         var found = try await service.search(query).map(ItemRow.init)
         if let id {
-            // One that isn't there is the service's to tell.
+            // The service reports a missing item.
             found = [found.first { $0.id == id } ?? ItemRow(["id": .string(id)])]
         }
         if let item = found.first, found.count == 1 { return item }
@@ -43,7 +43,6 @@ struct ItemArguments: ParsableArguments {
     }
 }
 
-/// The attributes of an item.
 struct AttributeArguments: ParsableArguments {
     @Option(
         name: .customLong("class"),
@@ -78,7 +77,7 @@ struct AttributeArguments: ParsableArguments {
     @Option(help: ArgumentHelp(localized("A comment."), valueName: "text"))
     var comment: String?
 
-    /// By their names on the bus.
+    /// The attributes by their names on the bus.
     var variants: [String: Variant] {
         let texts = [
             "svce": service, "acct": account, "srvr": server, "ptcl": self.protocol, "path": path,
@@ -92,14 +91,13 @@ struct AttributeArguments: ParsableArguments {
     }
 }
 
-/// What kind of item; the words are Apple's.
+/// The kind of an item, in Apple's words.
 enum ItemClassArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
     case genp
     case inet
     case keys
 }
 
-/// Who may read an item, and when.
 struct AccessArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -137,7 +135,7 @@ struct AccessArguments: ParsableArguments {
     }
 }
 
-/// When an item can be read; the words are Apple's.
+/// When an item can be read, in Apple's words.
 enum AccessibleArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
     case ak
     case ck
@@ -169,7 +167,7 @@ struct FlagsArgument: ExpressibleByArgument, Sendable {
 
     var needsPassword: Bool { bits & 1 << 31 != 0 }
 
-    /// The words of flags, as they are given; a bit that has none is a number.
+    /// The flags as words; a bit without a word is a number.
     static func words(of bits: UInt64) -> String {
         var rest = bits
         var words: [String] = []
@@ -192,7 +190,7 @@ extension AccessArguments {
     }
 }
 
-/// How an item is used: the prompt, its timeout, and the item's own password.
+/// Options for the use of an item: the prompt, its timeout, and the item's own password.
 struct UseArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -225,7 +223,7 @@ struct UseArguments: ParsableArguments {
     )
     var passwordFile: String?
 
-    /// What the prompt says: what was given, else which item it is.
+    /// The prompt's reason; by default it names the item.
     func reason(_ item: ItemRow) -> String {
         reason ?? localized("use “%1$s” of your keychain", item.title)
     }
@@ -262,7 +260,7 @@ struct UseArguments: ParsableArguments {
         return try answer.get()
     }
 
-    /// Makes a call that returns a secret, as ``perform(_:_:)``.
+    /// Makes a call that returns a secret, like ``perform(_:_:)``.
     @BusActor func receive(
         _ service: RemoteService,
         _ call: @BusActor ([String: Variant]) async throws(DBusError) -> [UInt8]
@@ -280,7 +278,7 @@ struct UseArguments: ParsableArguments {
 }
 
 extension RemoteService {
-    /// Creates a context that has an application password.
+    /// Creates a context with an application password.
     func context(lending password: SecretBytes) async throws -> Context1Proxy {
         let path = try await manager.createContext(properties: [:])
         let context = context(at: path)

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Localization
 
-/// Secrets and keys that only an authentication releases.
 struct KeychainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keychain",

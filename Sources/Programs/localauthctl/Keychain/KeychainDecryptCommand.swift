@@ -29,7 +29,7 @@ struct KeychainDecryptCommand: ParsableCommand {
     @OptionGroup var target: SecretOutput
     @OptionGroup var bus: BusArguments
 
-    /// The largest input: a secret, the sender's public point and the authentication tag.
+    /// The maximum input: a secret, the sender's public point and the authentication tag.
     private static let limit = RemoteService.secretLimit + 65 + 16
 
     func run() throws {

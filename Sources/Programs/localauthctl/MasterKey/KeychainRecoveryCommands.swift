@@ -42,7 +42,7 @@ struct KeychainExportCommand: ParsableCommand {
         }
     }
 
-    /// The sealed key when it was named, or when the standard state directory has no key file.
+    /// The sealed key, if it was named or if the standard state directory has no key file.
     private func unsealed() throws(Failure) -> SecretBytes? {
         if sealed.credential != nil { return try sealed.key.unseal() }
         let file = try state.path() + "/keychain/master.key"

@@ -6,13 +6,13 @@ import Sealing
 
 /// The master key as an encrypted systemd credential that only this machine's TPM can decrypt.
 struct SealedKey {
-    /// The name of the credential, as the service knows it.
+    /// The credential's name, as the service expects it.
     static let name = "localauth.master-key"
-    /// Where `localauth-master-key.service` looks.
+    /// The path that `localauth-master-key.service` reads.
     static let standard = "/etc/credstore.encrypted/" + name
 
     let path: String
-    /// The TPM device; nil for the one that systemd finds.
+    /// The TPM device; nil: systemd finds the device.
     let device: String?
 
     var isThere: Bool { access(path, F_OK) == 0 }
@@ -32,14 +32,14 @@ struct SealedKey {
         return try unseal(descriptor)
     }
 
-    /// Encrypts the key into a new credential file; an existing one is never overwritten.
+    /// Encrypts the key into a new credential file; an existing file is never overwritten.
     ///
-    /// The file appears only when it is complete, on the disk, and was decrypted once as a check.
+    /// The file appears only once it is complete, on the disk, and was decrypted as a check.
     func seal(_ key: SecretBytes) throws(Failure) {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw unwritable }
         let fresh = path + ".new"
-        // An interrupted run may have left it; nothing reads this name.
+        // Remove the draft of an interrupted run; no program reads this name.
         unlink(fresh)
         let descriptor = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw unwritable }
@@ -80,15 +80,14 @@ struct SealedKey {
     }
 }
 
-/// Encryption and decryption, which systemd-creds does.
 extension SealedKey {
-    /// Encrypts the key into an open file.
     func encrypt(_ key: SecretBytes, into file: Int32) throws(Failure) {
         var pipe = try Pipe()
         let end = pipe.writing
         guard key.use({ write(end, $0, $0.count) }) == key.count else { throw unwritable }
         pipe.closeWriting()
-        // systemd's default keys on a machine with a TPM, but an error without one.
+        // On a machine without a TPM, systemd's default would silently use the host key alone.
+        // `host+tpm2` fails there.
         let run = try SystemdCreds(
             ["encrypt", "--name=" + Self.name, "--with-key=host+tpm2"] + deviceOption + ["-", "-"],
             input: pipe.reading,
@@ -99,7 +98,6 @@ extension SealedKey {
         if !complaint.isEmpty { tell("systemd-creds: " + complaint) }
     }
 
-    /// Decrypts an open file.
     func unseal(_ file: Int32) throws(Failure) -> SecretBytes {
         var pipe = try Pipe()
         lseek(file, 0, SEEK_SET)
@@ -121,9 +119,10 @@ extension SealedKey {
         return key
     }
 
-    /// Why systemd-creds could not encrypt, with what to do about it.
+    /// The error of a failed encryption, with a remedy.
     private func refusal(_ complaint: String) throws(Failure) -> Failure {
-        // Bits of has-tpm2: driver and userspace libraries are needed, firmware support is not.
+        // Bits of `has-tpm2`: the driver and userspace libraries are needed, firmware support is
+        // not.
         let needed: Int32 = 2 | 4
         if device == nil {
             let (status, _) = try SystemdCreds(["has-tpm2", "--quiet"]).finish()
@@ -145,7 +144,6 @@ extension SealedKey {
     private var deviceOption: [String] { device.map { ["--tpm2-device=" + $0] } ?? [] }
 }
 
-/// Where the sealed master key is, and which TPM opens it.
 struct SealedKeyArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -5,7 +5,6 @@ import KeychainStore
 import Linux
 import Localization
 
-/// Where the service keeps its state.
 struct StateArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(localized("Where the service keeps its state."), valueName: "directory"),
@@ -13,7 +12,7 @@ struct StateArguments: ParsableArguments {
     )
     var stateDirectory: String?
 
-    /// The directory, found as the service finds it.
+    /// The state directory, found as the service finds it.
     func path() throws(Failure) -> String {
         if let stateDirectory { return stateDirectory }
         guard let path = StatePath.folder(system: "localauth", user: "localauth") else {
@@ -27,18 +26,19 @@ struct StateArguments: ParsableArguments {
     }
 }
 
-/// Says where a damaged database was moved to, if it was.
+/// Reports where a damaged database was moved, if any.
 func tell(setAside: String?) {
     guard let setAside else { return }
     tell(localized("The keychain was damaged and set aside as %1$s.", setAside))
 }
 
-/// The owner of the state directory: files that root wrote there could not be read by the service.
+/// The owner of the state directory.
+///
+/// Files that root wrote there would be unreadable to the service.
 struct StateOwner {
     private let directory: String
     private let status: stat
 
-    /// Looks up the owner of the directory.
     init(_ state: StateArguments) throws(Failure) {
         directory = try state.path()
         var status = stat()

@@ -44,8 +44,9 @@ struct SystemdCreds: ~Copyable {
         self.errors = errors
     }
 
-    /// Waits until it has exited.
-    /// - Returns: its exit status (-1 after a signal) and the last line of its standard error.
+    /// Waits until the program has exited.
+    ///
+    /// - Returns: The exit status (-1 after a signal) and the last line of standard error.
     func finish() -> (status: Int32, complaint: String) {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
@@ -79,7 +80,7 @@ struct Pipe: ~Copyable {
         if writing >= 0 { close(writing) }
     }
 
-    /// Lets no end wait: a full pipe drops the rest, an empty pipe reads as empty.
+    /// Makes both ends non-blocking: a full pipe drops the rest, an empty pipe reads as empty.
     func neverWait() {
         for end in [reading, writing] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     }

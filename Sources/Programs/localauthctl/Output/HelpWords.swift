@@ -1,8 +1,8 @@
 import Localization
 
-/// A help text in the user's language, also where its words are ArgumentParser's own.
+/// Translates a help text, including ArgumentParser's own words.
 func translatedHelp(_ text: String) -> String {
-    // What the parser prints beside help, such as what completes a line, is for no person.
+    // Other output of the parser, such as completion scripts, is not for people.
     guard text.hasPrefix("OVERVIEW: ") else { return text }
     return text.split(separator: "\n", omittingEmptySubsequences: false).map(translated)
         .joined(separator: "\n")
@@ -18,14 +18,14 @@ private func translated(_ line: Substring) -> String {
     return parts.reduce(String(line)) { $0.replacing($1.word, with: $1.own) }
 }
 
-/// What a paragraph begins with.
+/// Headings of paragraphs.
 private let titles = [
     ("OVERVIEW:", localized("OVERVIEW:")), ("USAGE:", localized("USAGE:")),
     ("ARGUMENTS:", localized("ARGUMENTS:")), ("OPTIONS:", localized("OPTIONS:")),
     ("SUBCOMMANDS:", localized("SUBCOMMANDS:")),
 ]
 
-/// What stands behind an option.
+/// Phrases inside a line.
 private let parts: [(word: String, own: String)] = [
     ("Show help information.", localized("Show help information.")),
     ("Show the version.", localized("Show the version.")),

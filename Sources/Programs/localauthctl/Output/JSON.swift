@@ -39,7 +39,7 @@ indirect enum JSON: Sendable {
 }
 
 extension JSON {
-    /// A value from the bus; what has no place in JSON is null.
+    /// Converts a value from the bus; a type without a counterpart in JSON becomes null.
     init(_ variant: Variant) {
         switch variant {
         case .bool(let value): self = .bool(value)

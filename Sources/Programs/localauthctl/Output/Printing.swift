@@ -2,33 +2,33 @@ import AgentKit
 import Glibc
 import Localization
 
-/// Says on standard error what went wrong, and what to do next.
+/// Reports a failure and its remedy on standard error; returns the exit status.
 func report(_ failure: Failure) -> Int32 {
     tell("localauthctl: \(failure.message)")
     if let hint = failure.hint { tellNext(hint) }
     return failure.status.rawValue
 }
 
-/// What to do next, on standard error.
+/// Prints the next step on standard error.
 func tellNext(_ hint: String) {
     tell("  " + localized("Next: %1$s", Advice.complete(hint)))
 }
 
-/// One sentence on standard error, in lines of the terminal's width.
+/// Prints a sentence on standard error, wrapped to the terminal's width.
 func tell(_ line: String) {
     var line = wrapped(line, to: terminalWidth(of: STDERR_FILENO) ?? .max, indent: 2) + "\n"
     line.withUTF8 { bytes in _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
 }
 
-/// Writes rows in columns that line up, on standard output.
+/// Prints rows in aligned columns on standard output.
 func printTable(_ rows: [[String]], indent: String = "") {
     let count = rows.map(\.count).max() ?? 0
     let widths = (0..<count)
         .map { column in
             rows.map { column < $0.count ? columns(of: $0[column]) : 0 }.max() ?? 0
         }
-    // The last column is the one of sentences. Where it would have too little room it is left as it
-    // is: no terminal hides anything.
+    // Wrap the last column, which has sentences. Leave it unwrapped if too narrow, because
+    // terminals wrap long lines themselves.
     let before = columns(of: indent) + widths.dropLast().reduce(0) { $0 + $1 + 2 }
     let width = terminalWidth(of: STDOUT_FILENO).flatMap { $0 - before < 16 ? nil : $0 } ?? .max
     for row in rows {
@@ -41,7 +41,7 @@ func printTable(_ rows: [[String]], indent: String = "") {
     }
 }
 
-/// One sentence on standard output, in lines of the terminal's width.
+/// Prints a sentence on standard output, wrapped to the terminal's width.
 func printSentence(_ line: String) {
     print(wrapped(line, to: terminalWidth(of: STDOUT_FILENO) ?? .max, indent: 2))
 }

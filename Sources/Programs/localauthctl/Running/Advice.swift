@@ -2,23 +2,23 @@ import DBus
 import Localization
 import Synchronization
 
-/// What to do next, for the bus that this command is about.
+/// Remedies, adapted to the bus that this command uses.
 enum Advice {
     private static let place = Mutex<(bus: String?, address: Connection.Address?)>((nil, nil))
 
-    /// The argument of `--bus`; nil: there is none.
+    /// The argument of `--bus`, if given.
     static var bus: String? {
         get { place.withLock { $0.bus } }
         set { place.withLock { $0.bus = newValue } }
     }
 
-    /// The bus on which the service is, or was looked for last; nil: it is on none.
+    /// The bus of the service, or the bus searched last; nil: none.
     static var address: Connection.Address? {
         get { place.withLock { $0.address } }
         set { place.withLock { $0.address = newValue } }
     }
 
-    /// The bus on which the service is, as `--bus` takes it.
+    /// The service's bus, as `--bus` takes it.
     static var busName: String {
         switch address {
         case .system: "system"
@@ -28,7 +28,7 @@ enum Advice {
         }
     }
 
-    /// What to do about a service that is installed, and doesn't answer.
+    /// The remedy for an installed service that does not answer.
     static var forUnreachable: String {
         switch address {
         case .system: "systemctl status localauthd"
@@ -37,10 +37,10 @@ enum Advice {
         }
     }
 
-    /// Commands need the same `--bus` as this one.
+    /// Adds this command's `--bus` to a hint that names a command.
     static func complete(_ hint: String) -> String {
         guard let bus, hint.contains("localauthctl") else { return hint }
-        // Of a sentence, before its full stop.
+        // Insert before a full stop.
         let stop = hint.hasSuffix(".") || hint.hasSuffix("。") ? String(hint.suffix(1)) : ""
         let command = String(hint.dropLast(stop.count))
         return localized("%1$s (with --bus %2$s)", command, bus) + stop

@@ -3,7 +3,6 @@ import DBus
 public import LocalAuthClient
 import Localization
 
-/// The bus on which the service is.
 struct BusArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -18,13 +17,11 @@ struct BusArguments: ParsableArguments {
     var bus: String?
 }
 
-/// How the answer is written.
 struct OutputArguments: ParsableArguments {
     @Flag(help: ArgumentHelp(localized("Write JSON.")))
     var json = false
 }
 
-/// Whether a command may prompt on this terminal.
 struct OwnAgentArguments: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
@@ -51,7 +48,6 @@ struct PersonArguments: ParsableArguments {
     }
 }
 
-/// A policy, by its number or its name.
 extension AuthenticationPolicy: ExpressibleByArgument {
     var name: String {
         switch self {
@@ -62,7 +58,7 @@ extension AuthenticationPolicy: ExpressibleByArgument {
         }
     }
 
-    /// A policy by its number or its name; nil for another word.
+    /// Accepts a policy's number or name.
     public init?(argument: String) {
         let found = Self.allCases.first {
             $0.name == argument || String($0.rawValue) == argument
@@ -71,10 +67,10 @@ extension AuthenticationPolicy: ExpressibleByArgument {
         self = found
     }
 
-    /// What the help lists.
+    /// The values listed in the help.
     public static var allValueStrings: [String] { allCases.map { "\($0.rawValue)|\($0.name)" } }
 
-    /// What a shell completes: one of both.
+    /// Shells complete names only.
     public static var defaultCompletionKind: CompletionKind { .list(allCases.map(\.name)) }
 }
 

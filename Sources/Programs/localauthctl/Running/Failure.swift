@@ -4,9 +4,8 @@ import LocalAuthBus
 import LocalAuthClient
 import Localization
 
-/// Why a command failed: one sentence, and what to do next.
+/// Why a command failed: a sentence and a remedy.
 struct Failure: Error {
-    /// The exit status.
     enum Status: Int32 {
         case refused = 1
         case unreachable = 3
@@ -36,7 +35,7 @@ struct Failure: Error {
         }
     }
 
-    /// An error reply of the service, or that the service is gone.
+    /// Wraps an error reply, or the loss of the service.
     init(_ error: DBusError) {
         let gone: Set<DBusError.Name> = [
             .serviceUnknown, .nameHasNoOwner, .noServer, .disconnected, .noReply, .timeout,
@@ -50,14 +49,14 @@ func shortName(_ name: DBusError.Name) -> String {
     name.rawValue.split(separator: ".").last.map(String.init) ?? name.rawValue
 }
 
-/// The error that has Apple's code; nil for an unknown code.
+/// The error for Apple's code; nil for an unknown code.
 func errorName(_ code: Int32) -> DBusError.Name? {
     RefusalCode(rawValue: code)?.errorName
 }
 
-/// What to do about an error; nil when its sentence is all there is to say.
+/// The remedy for an error; nil when its sentence is enough.
 ///
-/// Where one error has several reasons, the service's sentence says which.
+/// If an error has several causes, the service's message distinguishes them.
 func remedy(for name: DBusError.Name, _ message: String) -> String? {
     switch name {
     case .passcodeNotSet where message.contains("the program that verifies it can't be asked"),

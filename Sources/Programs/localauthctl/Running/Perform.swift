@@ -9,7 +9,8 @@ import Synchronization
 private let exitStatus = Mutex<Int32>(0)
 
 /// Reaches the service, then runs the body of a command on the event loop.
-/// - Throws: always, the exit status.
+///
+/// - Throws: Always: the exit status.
 func perform(
     _ bus: BusArguments,
     _ body: @escaping @BusActor @Sendable (RemoteService) async throws -> Void
@@ -21,15 +22,16 @@ func perform(
         do {
             try await body(service)
         } catch let error as DBusError where error.name == .notInteractive {
-            // Each reason has its own remedy.
+            // Each cause has its own remedy.
             let advice = try? await Interaction(service).advice
             throw Failure(.refused, error, hint: advice)
         }
     }
 }
 
-/// Runs a body on the event loop, which runs on this thread until the body has ended.
-/// - Throws: always, the exit status.
+/// Runs a body on the event loop, on this thread, until the body returns.
+///
+/// - Throws: Always: the exit status.
 func performOnLoop(_ body: @escaping @BusActor @Sendable () async throws -> Void) throws {
     onLoop {
         let status = await outcome(body)
@@ -66,7 +68,7 @@ extension StreamingCall {
     }
 }
 
-/// The end of a command that runs until something ends it.
+/// The end of a command that runs until an event ends it.
 @BusActor final class End {
     private let ends: AsyncStream<Failure?>
     private let continuation: AsyncStream<Failure?>.Continuation
@@ -75,7 +77,9 @@ extension StreamingCall {
         (ends, continuation) = AsyncStream.makeStream()
     }
 
-    /// Ends the command; nil is a good end, and only the first end counts.
+    /// Ends the command, successfully if nil.
+    ///
+    /// Only the first call counts.
     func with(_ failure: Failure?) {
         continuation.yield(failure)
         continuation.finish()
@@ -87,8 +91,9 @@ extension StreamingCall {
     }
 }
 
-/// Runs `start`, waits for the end, then runs for at most 0.9 s the clean-up that `start` returned.
-/// - Throws: always, the exit status.
+/// Runs `start`, waits for the end, then runs the clean-up returned by `start` for at most 0.9 s.
+///
+/// - Throws: Always: the exit status.
 func performAlone(
     _ start: @escaping @BusActor @Sendable (End) async throws -> @BusActor () async -> Void
 ) throws {

@@ -3,12 +3,11 @@ import DBus
 import LocalAuthClient
 import Localization
 
-/// Finds the service and its sensors for a command, or says what to do when they are not there.
 extension RemoteService {
-    /// Connects, and starts the service where the bus can.
+    /// Connects to the service, and starts it where the bus can.
     ///
-    /// `bus` is the argument of `--bus`; without it the service is taken where it is installed, on
-    /// the system bus first, also when it can't be reached there, or that bus refuses.
+    /// `bus` is the argument of `--bus`. Without it, the bus of the installed service is used,
+    /// system bus first. This choice holds even if the service can't be reached or the bus refuses.
     static func reach(_ bus: String?) async throws(Failure) -> RemoteService {
         let addresses = bus.map { [Connection.Address(argument: $0)] } ?? [.system, .session]
         Advice.bus = bus
@@ -42,12 +41,12 @@ extension RemoteService {
         )
     }
 
-    /// Every sensor, by name, with texts that are safe on a terminal.
+    /// Lists the sensors by name, with texts that are safe on a terminal.
     func plainSensors() async throws(DBusError) -> [RemoteSensor] {
         try await sensors().map(\.plain)
     }
 
-    /// The sensor of that name; without a name the only one there is.
+    /// Finds the sensor with this name; nil: the only sensor.
     func sensor(_ name: String?) async throws -> RemoteSensor {
         let all = try await plainSensors()
         let matching = all.filter { name == nil || $0.name == name }

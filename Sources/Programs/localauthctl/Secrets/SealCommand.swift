@@ -5,7 +5,7 @@ import Linux
 import Localization
 import Sealing
 
-/// Seals for programs that have no HPKE in their language, such as a small prompt.
+/// Seals for programs whose language lacks HPKE, for example in a small prompt.
 struct SealCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "seal",

@@ -4,12 +4,13 @@ import LocalAuthClient
 import Localization
 import Sealing
 
-/// Where a secret is read from: a file, a pipe or the terminal, never the command line.
+/// Reads secrets from a file, a pipe or the terminal, never from the command line.
 enum SecretInput {
-    /// Reads a secret.
+    /// Reads a secret from a file, from standard input for `-`, or from the terminal without a
+    /// file.
     ///
-    /// Without a file the person is asked on the terminal with `label`; `-` is standard input.
-    /// `option` is the option that the error names when there is no terminal.
+    /// `label` is the prompt on the terminal. Without a terminal, the error names the option
+    /// `option`.
     static func secret(
         _ file: String?,
         label: String,
@@ -29,7 +30,7 @@ enum SecretInput {
         return secret
     }
 
-    /// Reads an item's own password, as ``secret(_:label:option:)``.
+    /// Reads an item's own password, like ``secret(_:label:option:)``.
     static func password(_ file: String?) async throws -> SecretBytes {
         try await secret(
             file,

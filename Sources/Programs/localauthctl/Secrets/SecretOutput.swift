@@ -6,7 +6,6 @@ import Linux
 import Localization
 import Sealing
 
-/// Where a secret goes.
 struct SecretOutput: ParsableArguments {
     @Option(
         help: ArgumentHelp(localized("Write into this new file."), valueName: "file"),
@@ -34,7 +33,7 @@ struct SecretOutput: ParsableArguments {
         }
     }
 
-    /// Writes bytes that are not secret: unchanged into a file, else as Base64.
+    /// Writes public bytes: unchanged into a file, else as Base64.
     func write(_ bytes: [UInt8], named name: String) throws {
         guard output != nil else {
             let text = Base64.text(bytes)
@@ -57,7 +56,7 @@ struct SecretOutput: ParsableArguments {
                 say("{\"\(name)\": \"", target) && text.use(target.write) && say("\"}\n", target)
         } else {
             isWritten = secret.use(target.write)
-            // A line break on a terminal; a pipe gets the bytes alone.
+            // Add a line break on a terminal; a pipe gets the bytes alone.
             if file == nil, isatty(target.rawValue) == 1 {
                 isWritten = say("\n", target) && isWritten
             }
@@ -75,7 +74,7 @@ struct SecretOutput: ParsableArguments {
         return OwnedDescriptor(adopting: descriptor)
     }
 
-    /// Removes the file that was created for a secret that did not arrive.
+    /// Removes the file created for a secret that did not arrive.
     private func discard() {
         if let output { unlink(output) }
     }

@@ -2,7 +2,6 @@ import AgentKit
 import LocalAuthClient
 import Localization
 
-/// A sensor as it is listed.
 extension RemoteSensor {
     var json: JSON {
         .object([

@@ -58,7 +58,7 @@ struct RemoveCommand: ParsableCommand {
     }
 }
 
-/// Removes one template, or all when there is no id.
+/// Removes a template, or without an id all templates.
 @BusActor private func remove(
     _ id: String?,
     _ sensors: [RemoteSensor],

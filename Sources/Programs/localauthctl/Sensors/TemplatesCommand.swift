@@ -50,13 +50,13 @@ struct TemplatesCommand: ParsableCommand {
     }
 }
 
-/// One template and the sensor that has it; or something that the sensor learned since.
+/// A template, or an addition that a sensor made by itself.
 struct TemplateRow: Sendable {
     let sensor: RemoteSensor
     let id: String
     let label: String
     let created: Int64
-    /// The template that what was learned is a part of; nil: it is a template.
+    /// The template that an addition belongs to; nil for a template.
     var learnedFor: String?
 
     var json: JSON {
@@ -73,7 +73,7 @@ struct TemplateRow: Sendable {
     }
 }
 
-/// The templates of one sensor; an unavailable sensor is skipped unless it is the only one asked.
+/// Lists a sensor's templates, skipping an unavailable sensor unless `isOnly`.
 @BusActor func list(
     _ sensor: RemoteSensor,
     _ service: RemoteService,
