@@ -1,5 +1,5 @@
-/* pam_localauth: a person is recognised by a sensor of the authentication service, or types the
-   password, whichever comes first. What is typed is left for the modules that come after. */
+/* pam_localauth: a sensor of the service recognises the user, or the user types the password,
+   whichever comes first. A typed password is passed on to later modules. */
 #include "options.h"
 #include "place.h"
 #include "question.h"
@@ -18,11 +18,11 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* What pam_sm_setcred has to know of pam_sm_authenticate. */
+/* State that pam_sm_authenticate leaves for pam_sm_setcred. */
 struct memory {
     uid_t user;
     bool is_recognised;
-    /* The modules after this one decide, by the password. */
+    /* Whether later modules decide, by the password. */
     bool is_passcode_next;
 };
 static const char memory_name[] = "pam_localauth";
@@ -55,18 +55,18 @@ static const char *item(pam_handle_t *pamh, int kind) {
     return pam_get_item(pamh, kind, &value) == PAM_SUCCESS && value ? value : "";
 }
 
-/* Whether this process has one thread, as far as anybody can tell. */
+/* Whether this process has a single thread, by the links of its task folder. */
 static bool is_single_threaded(void) {
     struct stat folder;
     return stat("/proc/self/task", &folder) == 0 && folder.st_nlink == 3;
 }
 
-/* ---- What the person hears ---- */
+/* ---- Messages to the user ---- */
 
 static void hear(struct service *service, const char *sentence) {
     struct attempt *attempt = service->context;
-    /* Most programs take one question or sentence at a time: while theirs is open, only those are
-       told more that can show it. */
+    /* Most programs handle one message at a time. While a password prompt is open, send messages
+       only to polkit or if the prompt is on a terminal. */
     if (attempt->question.process >= 0 && !attempt->is_polkit &&
         !question_is_on_terminal(&attempt->question))
         return;
@@ -91,7 +91,7 @@ static int left(const struct service *service) {
 
 enum happened { NOTHING, ANSWERED, SIGNALLED };
 
-/* Waits until something happens on the bus, to the question, or to the program. */
+/* Waits for activity on the bus, an answer to the password prompt, or a signal to the program. */
 static enum happened wait_for_news(struct attempt *attempt) {
     struct service *service = &attempt->service;
     const bool is_over = service->stage > STAGE_LOOKING;
@@ -108,7 +108,8 @@ static enum happened wait_for_news(struct attempt *attempt) {
     return NOTHING;
 }
 
-/* Until it is known whether somebody can be recognised; nobody is asked anything yet. */
+/* Waits until the service says whether it can recognise the user. No password prompt is open
+   yet. */
 static bool has_begun(struct attempt *attempt) {
     service_process(&attempt->service);
     while (attempt->service.stage == STAGE_STARTING)
@@ -118,7 +119,7 @@ static bool has_begun(struct attempt *attempt) {
     return attempt->service.stage == STAGE_LOOKING || attempt->service.stage == STAGE_RECOGNISED;
 }
 
-/* ---- The two ways ---- */
+/* ---- Recognition, with or without the password ---- */
 
 static int look_only(struct attempt *attempt) {
     while (attempt->service.stage == STAGE_LOOKING)
@@ -132,8 +133,8 @@ static int look_only(struct attempt *attempt) {
     }
 }
 
-/* So long after a person is told that a match waits, in microseconds, Enter was meant for what stood
-   there before: nobody can mean a sentence that they have not read yet. */
+/* Time in microseconds after the message about a waiting match, during which Enter does not
+   confirm. The user pressed it for the earlier prompt, before reading the message. */
 static const uint64_t settling = 400 * 1000;
 
 static bool is_too_early(const struct attempt *attempt) {
@@ -142,7 +143,8 @@ static bool is_too_early(const struct attempt *attempt) {
            now_microseconds() < service->confirmation_shown + settling;
 }
 
-/* What was typed is left for the next module; nothing is decided by it here. */
+/* Confirms a waiting match, or passes a typed password to the next module. Does not check the
+   password. */
 static int take_answer(struct attempt *attempt) {
     const struct question *question = &attempt->question;
     if (attempt->service.awaits_confirmation && question->reply[0] == '\0') {
@@ -197,20 +199,20 @@ static int recognise(struct attempt *attempt) {
 
 /* ---- PAM ---- */
 
-/* Whether somebody may be recognised here at all, and where. */
+/* Whether sensors may recognise the user here, and where the user is. */
 static enum place may_look(struct attempt *attempt) {
     pam_handle_t *pamh = attempt->pamh;
     const char *name = NULL, *service = item(pamh, PAM_SERVICE);
     if (pam_get_user(pamh, &name, NULL) != PAM_SUCCESS || !name) return PLACE_REFUSED;
     const struct passwd *user = pam_modutil_getpwnam(pamh, name);
-    /* Root's finger would be everybody's way to root. */
+    /* Never for root: any enrolled finger would be a way to root. */
     if (!user || user->pw_uid == 0) return PLACE_REFUSED;
-    /* Who isn't root asks for nobody else. */
+    /* A process without root privileges may authenticate its own user only. */
     if (geteuid() != 0 && (geteuid() != user->pw_uid || getuid() != user->pw_uid))
         return PLACE_REFUSED;
     if (strcmp(service, "sshd") == 0 || item(pamh, PAM_RHOST)[0] != '\0') return PLACE_REFUSED;
     attempt->service.user = user->pw_uid;
-    /* The login manager speaks for the system's bus alone. */
+    /* The display manager's case applies to the system bus only. */
     if (attempt->options.bus) return PLACE_HERE;
     return place_of(user->pw_uid, service, item(pamh, PAM_TTY));
 }
@@ -219,7 +221,7 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
     (void)flags;
     struct attempt attempt = {.pamh = pamh, .options = options_parse(pamh, argc, argv)};
     struct memory memory = {0};
-    /* What an attempt before this one left must not speak for it. */
+    /* Forget an earlier attempt, so that it can't affect this attempt's credentials. */
     if (!remember(pamh, memory)) return PAM_BUF_ERR;
     attempt.is_polkit = strcmp(item(pamh, PAM_SERVICE), "polkit-1") == 0;
     const enum place place = may_look(&attempt);
@@ -231,10 +233,10 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
     int result = PAM_AUTHINFO_UNAVAIL;
     const bool asks = !attempt.options.biometry_only;
     if (place == PLACE_GREETER) {
-        /* No sensor is anybody's there; that the password was right is told. */
+        /* The user has no session here that may use a sensor. Only report a correct password. */
     } else if (asks && (!is_single_threaded() || item(pamh, PAM_AUTHTOK)[0] != '\0')) {
-        /* In a program with threads, a conversation can't be had in another process; and where the
-           password is known, nobody has to be asked. */
+        /* A program with threads can't run its conversation in a child process, and a known
+           password needs no prompt. */
     } else if (question_prepare(&attempt.question, pamh)) {
         attempt.service.pamh = pamh;
         attempt.service.shows_prompt = place == PLACE_HERE;
@@ -252,7 +254,7 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
         pam_syslog(pamh, LOG_DEBUG, "%s, %s", pam_strerror(pamh, result),
                    attempt.service.reason[0] ? attempt.service.reason : "without a reason");
     memory.is_recognised = result == PAM_SUCCESS;
-    /* Whoever is in no session may type from afar, though the user has a session at a display. */
+    /* Elsewhere the user may type from afar, even while they have a session at a display. */
     memory.is_passcode_next = result == PAM_AUTHINFO_UNAVAIL && asks &&
                               (place == PLACE_HERE || place == PLACE_GREETER);
     (void)remember(pamh, memory);

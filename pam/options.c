@@ -9,7 +9,7 @@
 static const unsigned default_timeout = 30, longest_timeout = 600;
 static const unsigned default_wait = 1, longest_wait = 10;
 
-/* The value of "name=value"; NULL: it is another option. */
+/* The value of "name=value"; NULL for another option. */
 static const char *value_of(const char *name, const char *word) {
     const size_t length = strlen(name);
     return strncmp(word, name, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;

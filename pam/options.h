@@ -1,20 +1,20 @@
-/* What stands behind the module in its line. */
+/* The module's arguments in its PAM configuration line. */
 #pragma once
 
 #include <security/pam_modules.h>
 #include <stdbool.h>
 
 struct options {
-    /* Where the service is, for tests; NULL: on the system bus. Never from the environment. */
+    /* The bus address, for tests; NULL: the system bus. Never from the environment. */
     const char *bus;
-    /* How long the sensors look, in seconds. */
+    /* Time for the sensors to recognise the user, in seconds. */
     unsigned timeout;
-    /* How long a service that is not there, or hangs, keeps anybody from the password, in seconds. */
+    /* The longest delay of the password prompt by a missing or hanging service, in seconds. */
     unsigned wait;
     bool debug;
-    /* No password is asked for here: GNOME and KDE have another service for it. */
+    /* No password prompt: GNOME and KDE have a separate PAM service for the password. */
     bool biometry_only;
-    /* A success of the modules after this one is no password: nothing is told of it. */
+    /* Do not report a success of later modules, because they check no password. */
     bool no_report;
 };
 

@@ -10,10 +10,10 @@
 #include <systemd/sd-login.h>
 #include <unistd.h>
 
-/* Whether a login manager runs, or is about to. */
+/* Whether logind runs, or is about to. */
 static bool has_logind(void) { return access("/run/systemd/seats", F_OK) == 0; }
 
-/* Whether a terminal is of this machine's display: a virtual terminal, or an X server's name. */
+/* Whether a terminal belongs to this machine: a virtual terminal, or the name of an X display. */
 static bool is_display(const char *terminal) {
     if (strncmp(terminal, "/dev/", 5) == 0) terminal += 5;
     if (terminal[0] == ':') terminal += 1;
@@ -22,7 +22,7 @@ static bool is_display(const char *terminal) {
     return terminal[0] >= '0' && terminal[0] <= '9';
 }
 
-/* What sd-login says of a process that is in none. */
+/* Whether sd-login's result means "in no session" or "of no user". */
 static bool is_none(int result) { return result == -ENODATA || result == -ENXIO; }
 
 static enum place place_of_process(pid_t process, uid_t user) {
@@ -55,8 +55,8 @@ static bool is_display_manager(void) {
     return is_it;
 }
 
-/* The agent that polkit's helper speaks for: who is at the other end of its socket, or its parent.
-   Newer helpers are services of their own, in no session, whoever is asked and wherever. */
+/* Finds the agent that started polkit's helper: the peer of the helper's socket, or its parent.
+   Newer helpers run as system services, so their own session says nothing. */
 static pid_t polkit_agent(void) {
     struct ucred peer = {0};
     struct sockaddr_un name = {0};
@@ -78,11 +78,11 @@ enum place place_of(uid_t user, const char *service, const char *terminal) {
     }
     const enum place place = place_of_process(getpid(), user);
     if (place != PLACE_OF_SYSTEM) return place;
-    /* A setuid program was started by somebody, such as a job of cron; and a service may ask for
-       somebody who is far away, such as a mail server. */
+    /* Refuse a setuid program that a user's job started, for example from cron. Refuse a service
+       too, because it may act for a remote user, as a mail server does. */
     if (getauxval(AT_SECURE)) return PLACE_REFUSED;
     if (is_polkit || is_display(terminal)) return PLACE_HERE;
-    /* SDDM names the display only once the password was right. */
+    /* SDDM names the display only after the password was right. */
     const bool is_sddm = strcmp(service, "sddm") == 0 && terminal[0] == '\0';
     return is_sddm && is_display_manager() ? PLACE_GREETER : PLACE_REFUSED;
 }

@@ -1,24 +1,25 @@
-/* Where the person is who is asked. */
+/* Finds out where the user of this process is. */
 #pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 enum place {
-    /* Not at this machine's sensors, or nobody can tell: they are not used. */
+    /* Not at this machine, or unknown: sensors are not used. */
     PLACE_REFUSED,
-    /* In front of what this process shows. */
+    /* In front of this process's output. */
     PLACE_HERE,
-    /* This process is in no session of the login manager: what it shows may be far away, so the
-       prompt belongs to the agent of the session that the user sits at. */
+    /* Outside any logind session, so the output may be remote. The prompt must appear in the
+       session where the user sits, through its agent. */
     PLACE_AT_DISPLAY,
-    /* This process is of SDDM, the display manager, and on no terminal yet: who types the password is in front
-       of its greeter, and has no session in which a sensor could be used. */
+    /* At the greeter of SDDM, the display manager, which has no terminal yet. The user types the
+       password there, and has no session that could use a sensor. */
     PLACE_GREETER,
-    /* This process is a service of the system: who is asked may be anywhere. */
+    /* This process is a system service, whose user may be anywhere. Internal: place_of never
+       returns it. */
     PLACE_OF_SYSTEM,
 };
 
-/* Where a user is who is asked by this process, for a service of PAM on a terminal; never
+/* Where `user` is, for a process that runs the PAM service `service` on `terminal`. Never
    PLACE_OF_SYSTEM. */
 enum place place_of(uid_t user, const char *service, const char *terminal);

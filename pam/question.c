@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a person at a terminal sends, and what ends a program in order. */
+/* Signals from a terminal's user, and signals that end a program in order. */
 static const int watched_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP};
 
 static bool is_ignored(int signal) {
@@ -50,7 +50,7 @@ bool question_prepare(struct question *question, pam_handle_t *pamh) {
 
     for (size_t index = 0; index < sizeof watched_signals / sizeof *watched_signals; index++) {
         const int signal = watched_signals[index];
-        /* One that the program ignores or blocks would wait for ever. */
+        /* A signalfd would never report a signal that the program ignores or blocks. */
         if (!is_ignored(signal) && !sigismember(&question->before, signal))
             sigaddset(&question->watched, signal);
     }
@@ -62,7 +62,7 @@ bool question_prepare(struct question *question, pam_handle_t *pamh) {
     return pthread_sigmask(SIG_BLOCK, &question->watched, NULL) == 0;
 }
 
-/* ---- In the other process ---- */
+/* ---- In the child process ---- */
 
 static void wipe(char *text) {
     if (text) explicit_bzero(text, strnlen(text, PAM_MAX_RESP_SIZE));
@@ -85,7 +85,7 @@ static int converse(struct question *question) {
 }
 
 static _Noreturn void ask(struct question *question, pid_t parent, int answer, int bus) {
-    /* Whatever ends the program ends its question. */
+    /* The prompt must not outlive the program. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
     prctl(PR_SET_DUMPABLE, 0);
@@ -98,7 +98,7 @@ static _Noreturn void ask(struct question *question, pid_t parent, int answer, i
     const unsigned char result = (unsigned char)converse(question);
     while (write(answer, &result, 1) < 0 && errno == EINTR) {
     }
-    /* Nothing of the program's is run or flushed twice. */
+    /* Skip the program's exit handlers, and the buffers that it will flush itself. */
     _exit(0);
 }
 
@@ -109,10 +109,10 @@ bool question_ask(struct question *question, int bus) {
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
     question->answered = ends[0];
     const pid_t parent = getpid();
-    /* What the program has not written yet would be written by both. */
+    /* Otherwise both processes would write the buffered output. */
     fflush(NULL);
-    /* A fork, but for the signal at its end: a program that collects its children would be told of
-       one that it doesn't know, and could take its number away from us. */
+    /* Fork without SIGCHLD at the child's exit. A program that reaps its children must not see
+       this child, whose pid it could free. */
     const long process = syscall(SYS_clone, 0UL, NULL, NULL, NULL, NULL);
     if (process == 0) ask(question, parent, ends[1], bus);
     close(ends[1]);
@@ -142,13 +142,13 @@ int question_result(struct question *question) {
         collect(question);
         return result == PAM_SUCCESS ? PAM_SUCCESS : PAM_CONV_ERR;
     }
-    /* A signal ended it, in the middle of something. */
+    /* A signal ended the child in the middle of its work. */
     question_withdraw(question);
     return PAM_CONV_ERR;
 }
 
-/* The programs that a conversation left its question to, such as the askpass of sudo: a window of
-   theirs would stay. */
+/* Ends the programs that show the prompt for the child, such as sudo's askpass. Their windows
+   would stay open. */
 static void end_children(pid_t process) {
     char path[64], list[4096];
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
@@ -175,7 +175,7 @@ void question_withdraw(struct question *question) {
     for (int index = 0; index < terminals_size; index++) {
         const int descriptor = question->terminals[index].descriptor;
         if (descriptor < 0) continue;
-        /* Half a password would be read by the shell. */
+        /* The shell would read the half-typed password. */
         tcflush(descriptor, TCIFLUSH);
         tcsetattr(descriptor, TCSANOW, &question->terminals[index].settings);
     }
@@ -204,7 +204,7 @@ enum question_signal question_let_signals(struct question *question) {
         else if (found == SIGNAL_NONE) found = SIGNAL_STOPPED;
     }
     if (found == SIGNAL_NONE) return found;
-    /* The program's own handlers run here, or it ends, or stops until it is continued. */
+    /* Here the program's handlers run, or the program ends, or it stops until continued. */
     pthread_sigmask(SIG_SETMASK, &question->before, NULL);
     pthread_sigmask(SIG_BLOCK, &question->watched, NULL);
     return found;

@@ -1,8 +1,7 @@
-/* The password, asked for while something else may answer first.
+/* Prompts for the password while a sensor may recognise the user first.
 
-   A conversation blocks: there is no way to take a question back from a program. So it runs in a
-   process of its own, which is killed when it isn't needed any more. What it left behind on the
-   terminal is put right by who killed it. */
+   A PAM conversation blocks and can't be cancelled. For that reason it runs in a child process, which is killed
+   when the answer is no longer needed. The parent then restores the terminal. */
 #pragma once
 
 #include <security/pam_modules.h>
@@ -16,14 +15,14 @@ enum { terminals_size = 2 };
 struct question {
     pam_handle_t *pamh;
     const struct pam_conv *conversation;
-    /* Ends and stops of this process wait while a question is open, so that nothing is left behind;
-       `before` is what was blocked without that. */
+    /* `watched`: signals that end or stop this process, held back while a prompt is open so that
+       it can be cleaned up. `before`: the signals blocked originally. */
     sigset_t watched, before;
     int signals;
-    /* Where the other process says that it is done; -1: there is none. */
+    /* Readable when the child is done; -1 without a child. */
     int answered;
     pid_t process;
-    /* What it shares with this one: the reply, in memory that is locked, and in no core file. */
+    /* The reply, shared with the child, in memory that is locked and excluded from core files. */
     char *reply;
     struct {
         int descriptor;
@@ -32,28 +31,28 @@ struct question {
     } terminals[terminals_size];
 };
 
-/* Gets ready: signals that would end or stop this process wait from now on.
+/* Prepares for prompts, and blocks signals that would end or stop this process.
 
-   Returns false when that isn't possible. */
+   Returns false on failure. */
 bool question_prepare(struct question *question, pam_handle_t *pamh);
 
-/* Asks, in a process that sees none of `descriptors`. */
+/* Starts the prompt in a child process, which closes its copy of `bus`. */
 bool question_ask(struct question *question, int bus);
 
-/* How it was answered: PAM_SUCCESS, with `reply`, or an error of the conversation. To be called when
-   `answered` can be read. */
+/* Reads how the prompt ended: PAM_SUCCESS, with `reply`, or an error of the conversation. Call
+   it when `answered` is readable. */
 int question_result(struct question *question);
 
-/* Takes it back, if it hasn't been answered, and puts the terminal right. */
+/* Kills an unanswered prompt and restores the terminal. */
 void question_withdraw(struct question *question);
 
-/* Whether the terminal shows no typing: who is asked sits at it. */
+/* Whether the prompt waits on the terminal, with echo off. */
 bool question_is_on_terminal(const struct question *question);
 
 enum question_signal { SIGNAL_NONE, SIGNAL_STOPPED, SIGNAL_ENDING };
 
-/* Lets signals through that have come. The question has to be withdrawn. */
+/* Delivers signals that were held back. Withdraw the prompt first. */
 enum question_signal question_let_signals(struct question *question);
 
-/* Undoes all of it, and wipes the reply. */
+/* Undoes everything and wipes the reply. */
 void question_end(struct question *question);

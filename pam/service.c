@@ -17,8 +17,8 @@
 #define AGENT "org.localauth.Agent1"
 #define AGENT_PATH "/org/localauth/Agent1"
 
-/* Where every installed system bus is. An address in the environment is whoever's who started the
-   program. */
+/* The address of every installed system bus. The environment is not trusted: the user who
+   started the program controls it. */
 static const char system_bus[] = "unix:path=/run/dbus/system_bus_socket";
 
 static const uint64_t second = 1000 * 1000;
@@ -31,7 +31,7 @@ uint64_t now_microseconds(void) {
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* Copies what fits; what doesn't is no name of ours. */
+/* Copies a text that fits. A longer text is not a valid name. */
 static bool copy(char *result, size_t size, const char *text) {
     const size_t length = strnlen(text, size);
     if (length == size) return false;
@@ -47,7 +47,8 @@ static void give_up(struct service *service, const char *reason) {
     service->reason[length] = '\0';
 }
 
-/* Only what the service's own connection says counts: sd-bus tells replies by their number alone. */
+/* Accept messages only from the service's connection, because sd-bus matches replies by serial
+   number alone. */
 static bool is_from(const struct service *service, sd_bus_message *message) {
     const char *sender = sd_bus_message_get_sender(message);
     return sender && service->owner[0] && strcmp(sender, service->owner) == 0;
@@ -65,7 +66,7 @@ static sd_bus *open_bus(const char *address) {
     return bus;
 }
 
-/* Sends a call whose answer is heard, or isn't waited for any more after `timeout`. */
+/* Sends a call; `hear` gets the reply, or an error after `timeout`. */
 static void call(struct service *service, sd_bus_message *message, sd_bus_message_handler_t hear,
                  uint64_t timeout) {
     if (sd_bus_call_async(service->bus, NULL, message, hear, service, timeout) < 0)
@@ -106,7 +107,7 @@ static int evaluated(sd_bus_message *message, void *data, sd_bus_error *unused) 
     if (service->stage > STAGE_LOOKING) return 1;
     const sd_bus_error *error = sd_bus_message_get_error(message);
     if (error) {
-        /* A look at the sensors that nobody passed; before it, nobody had a chance. */
+        /* Only a failure while the sensors looked counts. Before that, the user had no chance. */
         const bool has_failed = is_from(service, message) && service->stage == STAGE_LOOKING &&
                                 sd_bus_error_has_name(
                                     error, "org.localauth.Error.AuthenticationFailed");
@@ -121,7 +122,7 @@ static int evaluated(sd_bus_message *message, void *data, sd_bus_error *unused) 
 }
 
 static void evaluate(struct service *service) {
-    /* The service is there, but may have to start the sensors first. */
+    /* The service is running, but may have to start its sensors first. */
     service->deadline = now_microseconds() + 3 * service->wait * second;
     sd_bus_message *message =
         method(service, service->owner, AUTHENTICATION_PATH, AUTHENTICATION, "Evaluate");
@@ -132,7 +133,8 @@ static void evaluate(struct service *service) {
     if (result >= 0)
         result = sd_bus_message_append(message, "{sv}{sv}", "timeout", "t", milliseconds,
                                        "fallback-title", "s", "");
-    /* For root an unlock of that user; who isn't root asks for nobody else. */
+    /* For root the evaluation is an unlock of that user. Other callers can evaluate only
+       themselves. */
     if (result >= 0 && geteuid() == 0)
         result = sd_bus_message_append(message, "{sv}", "uid", "u", (uint32_t)service->user);
     if (result >= 0) result = sd_bus_message_close_container(message);
@@ -161,7 +163,7 @@ static void register_agent(struct service *service) {
     sd_bus_message_unref(message);
 }
 
-/* Whoever has the service's name must be root, or the service's own user. */
+/* Whether the name's owner is root or the service's own user. */
 static bool is_trusted(const struct service *service, uid_t owner) {
     if (owner == 0) return true;
     if (service->is_trusted_address && owner == geteuid()) return true;
@@ -210,9 +212,9 @@ static int found(sd_bus_message *message, void *data, sd_bus_error *unused) {
     return 1;
 }
 
-/* ---- What the service tells and asks ---- */
+/* ---- Events and agent calls of the service ---- */
 
-/* Reads one value of a dictionary if it has the type. */
+/* Reads a dictionary's value if it has the type. */
 static bool read_basic(sd_bus_message *message, const char *type, void *value) {
     const char *contents = NULL;
     char kind = 0;
@@ -293,7 +295,7 @@ static int began(struct service *service, sd_bus_message *message) {
     return sd_bus_reply_method_return(message, NULL);
 }
 
-/* Every message comes through here; what isn't ours is left to sd-bus. */
+/* Filters all messages; sd-bus handles the messages for which this returns 0. */
 static int received(sd_bus_message *message, void *data, sd_bus_error *error) {
     struct service *service = data;
     if (sd_bus_message_is_signal(message, AUTHENTICATION, "Event")) {
@@ -310,7 +312,7 @@ static int received(sd_bus_message *message, void *data, sd_bus_error *error) {
     if (sd_bus_message_is_method_call(message, AGENT, "Begin") &&
         sd_bus_message_has_signature(message, "sa{sv}"))
         return began(service, message);
-    /* What Update and End say comes as events and as the answer. */
+    /* Update and End need no work: events and the reply to Evaluate carry the same news. */
     return sd_bus_reply_method_return(message, NULL);
 }
 
@@ -333,8 +335,8 @@ void service_start(struct service *service, const char *address) {
 }
 
 void service_process(struct service *service) {
-    /* Anybody may send signals: what is typed, and the deadline, don't wait for the end of them.
-       While one is left, sd_bus_get_timeout says that there is no time to wait. */
+    /* Any process may send signals, so bound the work before input and the deadline are checked.
+       If messages remain, sd_bus_get_timeout returns 0. */
     int result = 1;
     for (int left = 64; left > 0 && result > 0; left--) result = sd_bus_process(service->bus, NULL);
     if (result < 0) give_up(service, "the bus is gone");

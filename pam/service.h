@@ -1,4 +1,4 @@
-/* localauthd on the bus: one evaluation, or one report. */
+/* The connection to localauthd, for an evaluation or a report. */
 #pragma once
 
 #include <security/pam_modules.h>
@@ -10,39 +10,38 @@
 enum { name_size = 256, prompt_size = 128, types_size = 8 };
 
 enum stage {
-    /* The service is looked for, told of the prompt, and has not answered. */
+    /* The service is being reached, or has not replied yet. */
     STAGE_STARTING,
-    /* The person may be recognised from now on. */
+    /* The sensors look. */
     STAGE_LOOKING,
     STAGE_RECOGNISED,
     /* The attempts are used up. */
     STAGE_FAILED,
-    /* Biometry can't be used, or no longer. */
+    /* Biometry is unavailable, from the start or since then. */
     STAGE_UNAVAILABLE,
 };
 
 struct service;
 
-/* What the person should hear. */
+/* Shows a sentence to the user. */
 typedef void service_hear(struct service *service, const char *sentence);
 
 struct service {
     pam_handle_t *pamh;
     sd_bus *bus;
     enum stage stage;
-    /* Why biometry can't be used, for the log. */
+    /* Why biometry is unavailable, for the log. */
     char reason[name_size];
-    /* Who is asked: the bus lets nobody else send in this name. */
+    /* The service's unique name, which the bus guarantees as the sender. */
     char owner[name_size];
     bool is_trusted_address;
     bool shows_prompt;
     uid_t user;
     unsigned timeout, wait;
-    /* When to stop waiting for it, in microseconds of CLOCK_MONOTONIC. */
+    /* When to give up, in microseconds of CLOCK_MONOTONIC. */
     uint64_t deadline;
-    /* A match waits for the person's confirmation. */
     bool awaits_confirmation;
-    /* When the person was told of that, in microseconds of CLOCK_MONOTONIC. */
+    /* When the user was told about the waiting match, in microseconds of CLOCK_MONOTONIC. */
     uint64_t confirmation_shown;
     char prompt[prompt_size];
     unsigned types[types_size];
@@ -51,20 +50,20 @@ struct service {
     void *context;
 };
 
-/* Begins an evaluation; how it goes shows in `stage`. `address` is NULL for the system bus. The
-   sentences of a prompt are this process's own, or a window of the session's agent. */
+/* Starts an evaluation, whose progress shows in `stage`. `address` is NULL for the system bus.
+   The prompt is this process's own, or a window of the session's agent. */
 void service_start(struct service *service, const char *address);
 
-/* Does what there is to do on the bus, and gives up when it is time. */
+/* Processes messages from the bus, and gives up at the deadline. */
 void service_process(struct service *service);
 
-/* The person confirmed. */
+/* Confirms the waiting match. */
 void service_confirm(struct service *service);
 
-/* Leaves the bus, which ends what runs. */
+/* Closes the connection, which cancels a running evaluation. */
 void service_end(struct service *service);
 
-/* Tells that a user gave the password. Takes `wait` seconds at most. */
+/* Reports that a user gave the correct password. Takes at most `wait` seconds. */
 void service_report_passcode(pam_handle_t *pamh, const char *address, uid_t user, unsigned wait);
 
 uint64_t now_microseconds(void);

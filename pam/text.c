@@ -7,10 +7,10 @@
 
 static const char domain[] = "localauth";
 
-/* For what finds the texts of translators. */
+/* Marks a text for xgettext. */
 #define marked(text) text
 
-/* The module is in one folder whatever the prefix of the rest is; translations are not. */
+/* Binds the catalogue. The module's folder is fixed, but the prefix of translations is not. */
 static void bind_domain(void) {
     static const char *const folders[] = {"/usr/local/share/locale", "/usr/share/locale"};
     static const char known[] = "Recognized.";
@@ -35,7 +35,7 @@ static const char *localizedCount(const char *one, const char *many, unsigned co
     return dngettext(domain, one, many, count);
 }
 
-/* A translator's text is no format: the value's place is filled in here. */
+/* Fills in the value without printf, because a translation must not act as a format string. */
 static void fill(char *result, const char *text, const char *value) {
     size_t length = 0;
     while (*text && length < text_size - 1) {

@@ -1,4 +1,4 @@
-/* Every sentence that a person reads, in the language of the program. */
+/* All sentences for the user, in the program's language. */
 #pragma once
 
 #include <stddef.h>
@@ -8,17 +8,17 @@ enum { text_size = 512 };
 /* A translation from the catalogue of this project. */
 const char *localized(const char *text);
 
-/* What the password is asked with: as pam_unix asks, because programs look for these words. */
+/* The password prompt in pam_unix's words, because programs look for them. */
 const char *text_password(void);
 
-/* What the person can do: `types` are biometry types of the sensors. */
+/* Invites the user; `types` are the sensors' biometry types. */
 const char *text_invitation(const unsigned *types, size_t count, int takes_password);
 
-/* Another program has a sensor of this type. */
+/* The message that another program holds a sensor of this type. */
 const char *text_busy(unsigned type);
 
-/* After a failed attempt. */
+/* The message after a miss. */
 void text_no_match(char *result, unsigned attempts_left);
 
-/* A hint of a sensor; NULL: it is not known. */
+/* A sensor's hint as a sentence; NULL if unknown. */
 const char *text_advice(const char *hint);

@@ -1,12 +1,12 @@
-/* A program that uses PAM, for tests of a module: it says what it was told, how it went, and what is
-   no more as it was before.
+/* A PAM client for tests of a module: prints the messages, the result, and any changed state of the
+   process.
 
      pam-client FOLDER SERVICE USER CONVERSATION
 
-   Conversations: "say TEXT" answers each question; "terminal" with a line that is typed there,
-   unseen; "wait" never does, "wait for another" leaves it to another program, as sudo -A does;
-   "fail", "refuse" (an error with an answer), "nothing" and "huge" are wrong ones; "threads" answers
-   2468, in a program with two threads; "refuse sentences" takes no sentence. */
+   Conversations: "say TEXT" answers each prompt. "terminal" answers with a line typed without echo.
+   "wait" never answers; "wait for another" starts another program instead, as sudo -A does. "fail",
+   "refuse" (an error with an answer), "nothing" and "huge" are invalid answers. "threads" answers
+   2468 in a program with two threads. "refuse sentences" rejects messages. */
 #include <dirent.h>
 #include <pthread.h>
 #include <security/pam_appl.h>
@@ -25,7 +25,7 @@ static const char *conversation;
 
 static bool is(const char *word) { return strncmp(conversation, word, strlen(word)) == 0; }
 
-/* What the terminal shows of what is typed. */
+/* Turns the terminal's echo on or off. */
 static void show_typing(bool is_shown) {
     struct termios settings;
     if (tcgetattr(STDIN_FILENO, &settings) != 0) return;
@@ -62,7 +62,7 @@ static int converse(int count, const struct pam_message **messages, struct pam_r
         const int style = messages[index]->msg_style;
         if (is("terminal") && style == PAM_PROMPT_ECHO_OFF) show_typing(false);
         printf("%s: %s\n", style == PAM_PROMPT_ECHO_OFF ? "asked" : "told", messages[index]->msg);
-        /* What is told stays unwritten, as programs may leave it. */
+        /* Leaves these replies empty, as programs may. */
         if (style != PAM_PROMPT_ECHO_OFF) {
             if (is("refuse sentences")) return PAM_CONV_ERR;
             continue;
@@ -95,7 +95,7 @@ static int converse(int count, const struct pam_message **messages, struct pam_r
     return PAM_SUCCESS;
 }
 
-/* What a module has to leave as it is. */
+/* State of the process that a module must not change. */
 struct state {
     sigset_t mask;
     struct sigaction actions[NSIG];
@@ -152,7 +152,7 @@ static long milliseconds(void) {
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* What PAM_CLIENT_CREDENTIALS says: "delete" does so whatever came of the attempt, "refresh" once
+/* Sets credentials as PAM_CLIENT_CREDENTIALS says: "delete" after any result, "refresh" after
    they are established. */
 static void set_credentials(pam_handle_t *pamh, int result) {
     const char *variable = getenv("PAM_CLIENT_CREDENTIALS"), *word = variable ? variable : "";
@@ -168,7 +168,7 @@ static void set_credentials(pam_handle_t *pamh, int result) {
 int main(int argc, char **argv) {
     if (argc != 5) return 64;
     conversation = argv[4];
-    /* A handler of the program's own, which only takes note. */
+    /* The program's own handler, which only counts. */
     struct sigaction action = {.sa_handler = note};
     sigaction(SIGTERM, &action, NULL);
     pthread_t thread;
@@ -178,13 +178,13 @@ int main(int argc, char **argv) {
     if (pam_start_confdir(argv[2], argv[3], &conv, argv[1], &pamh) != PAM_SUCCESS) return 1;
     if (getenv("PAM_CLIENT_RHOST")) pam_set_item(pamh, PAM_RHOST, getenv("PAM_CLIENT_RHOST"));
     struct state before, after;
-    /* What the libraries open once is theirs. */
+    /* Read the state only after the libraries have opened their files. */
     printf("ready\n");
     fflush(stdout);
     look(&before);
     const long start = milliseconds();
     int result = pam_authenticate(pamh, 0);
-    /* Another attempt on the same handle, for somebody else. */
+    /* A second attempt on this handle, for another user. */
     const char *next = getenv("PAM_CLIENT_NEXT_USER");
     if (next) {
         pam_set_item(pamh, PAM_USER, next);

@@ -1,6 +1,6 @@
-/* A module that leaves a process behind, in a session of its own: `pam_leave.so FILE`. The file
-   says which one, who took it over, and which process had the module. With `hang` after the file it
-   then never answers; `pam_leave.so ask` leaves nothing, and asks what gets no answer. */
+/* A module that leaves a process behind, in a separate session: `pam_leave.so FILE`. The file gets
+   three pids: the process, its new parent, and the process that ran the module. With `hang` after
+   the file the module then blocks. `pam_leave.so ask` only prompts, for a password and for text. */
 #include <poll.h>
 #include <security/pam_modules.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 static _Noreturn void leave(FILE *file, int end, pid_t check) {
     const pid_t parent = getpid();
     if (setsid() < 0 || fork() != 0) _exit(0);
-    /* Whose it is from then on is known once its parent has ended. */
+    /* The kernel reparents this process once its parent has ended. */
     while (getppid() == parent) poll(NULL, 0, 1);
     fprintf(file, "%d %d %d\n", (int)getpid(), (int)getppid(), (int)check);
     fclose(file);
@@ -19,7 +19,7 @@ static _Noreturn void leave(FILE *file, int end, pid_t check) {
     for (;;) pause();
 }
 
-/* Asks for a passcode, and at once for what would be shown. */
+/* Prompts for a password, and in the same call for visible text. */
 static int ask(pam_handle_t *handle) {
     const struct pam_message questions[] = {{PAM_PROMPT_ECHO_OFF, "Password: "},
                                             {PAM_PROMPT_ECHO_ON, "Name: "}};
