@@ -1,7 +1,7 @@
 /* Prompts for the password while a sensor may recognise the user first.
 
-   A PAM conversation blocks and can't be cancelled. For that reason it runs in a child process, which is killed
-   when the answer is no longer needed. The parent then restores the terminal. */
+   A PAM conversation blocks and can't be cancelled. For that reason it runs in a child process,
+   which is killed when the answer is no longer needed. The parent then restores the terminal. */
 #pragma once
 
 #include <security/pam_modules.h>
