@@ -4,13 +4,13 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Programs that nobody starts but the bus, when the daemon needs them.
+/// Programs that only the bus starts, when the daemon needs them.
 @Suite("Activation", .timeLimit(.minutes(10)))
 struct ActivationTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    @Test("L26: The first question starts the verifier, and so does the next one after it ended")
+    @Test("L26: The first call starts the verifier, and so does the next call after its end")
     @BusActor
     func verifier() async throws {
         try await PrivateBus.run { bus in
@@ -21,7 +21,7 @@ struct ActivationTests {
             let daemon = try await TestDaemon(on: bus)
             #expect(try await bus.process(of: ScriptedVerifier.name) == nil)
             #expect(try await daemon.manager.canEvaluate(policy: 2).code == 0)
-            // In good order, and then over and over by force.
+            // First an orderly end, then repeated kills.
             for signal in [SIGTERM] + Array(repeating: SIGKILL, count: 6) {
                 let pid = try #require(try await bus.process(of: ScriptedVerifier.name))
                 kill(pid, signal)
@@ -32,14 +32,15 @@ struct ActivationTests {
         }
     }
 
-    @Test("A verifier that ended because it was idle is there again for the next question")
+    @Test("A verifier that exited when idle is started again by the next call")
     @BusActor
     func idle() async throws {
         try await PrivateBus.run { bus in
             let words = ["localauth-passcode", "--passcode-set", "always", "--idle-timeout", "5"]
             try await bus.offer(ScriptedVerifier.name, words)
             let daemon = try await TestDaemon(on: bus)
-            // Told of each: on a busy machine one is gone again before it could be looked for.
+            // Record owners as they appear: on a busy machine the verifier may be gone before a
+            // look-up.
             let owners = Witness<String>()
             let watch = daemon.client.watchName(ScriptedVerifier.name) { owner in
                 if let owner { owners.record(owner) }
@@ -55,7 +56,7 @@ struct ActivationTests {
         }
     }
 
-    @Test("L26: Who can't be asked whether there is a passcode is not without one")
+    @Test("L26: Without a verifier, the password counts as unknown, not as missing")
     @BusActor
     func noVerifier() async throws {
         try await PrivateBus.run { bus in
@@ -78,11 +79,11 @@ struct ActivationTests {
             await #expect(throws: DBusError(.passcodeNotSet, unknown)) {
                 _ = try await daemon.manager.evaluate(policy: 2, reason: "test", options: [:])
             }
-            // A new passcode would not help.
+            // Setting a new password would not help.
             let shown = try await control("can-evaluate", "--policy", "2", "--bus", bus.address)
             #expect(shown.errors.contains("localauthctl doctor"))
             #expect(!shown.errors.contains("passwd"))
-            // Put right, it is found without a hand.
+            // Once installed, the verifier is found without further action.
             try await bus.offer(
                 ScriptedVerifier.name,
                 ["localauth-passcode", "--passcode-set", "always"]
@@ -91,8 +92,7 @@ struct ActivationTests {
         }
     }
 
-    /// A program that the bus starts as a sensor, and that waits until something is written into
-    /// its gate.
+    /// Offers a sensor that the bus starts, and that waits until a line is written to its gate.
     @BusActor
     private static func offerSlowSensor(on bus: PrivateBus, then command: String) async throws {
         try #require(mkfifo(bus.folder + "/gate", 0o600) == 0)
@@ -101,7 +101,7 @@ struct ActivationTests {
         try await bus.offer("org.localauth.Sensor1.Slow", [bus.folder + "/slow"])
     }
 
-    /// Lets such a program go on, once it waits for that.
+    /// Lets the waiting sensor continue, once it waits.
     @BusActor
     private static func openGate(
         on bus: PrivateBus,
@@ -109,7 +109,7 @@ struct ActivationTests {
     ) async throws {
         var gate: Int32 = -1
         try await eventually("the sensor to be started", within: .seconds(60)) {
-            // Nobody reads: nobody waits.
+            // The open fails until the sensor reads.
             gate = open(bus.folder + "/gate", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
             return gate >= 0
         }
@@ -118,11 +118,11 @@ struct ActivationTests {
         try #require(write(gate, "\n", 1) == 1)
     }
 
-    /// What can be the first call that the daemon ever gets.
+    /// Candidates for the first call that a daemon receives.
     enum FirstCall: CaseIterable {
         case biometryTypes, canEvaluate, evaluate, listTemplates
 
-        /// Makes it, and describes the answer.
+        /// Makes the call, and describes the answer.
         @BusActor
         fileprivate func answer(_ client: Connection) async throws -> String {
             let (name, root) = (TestDaemon.name, TestDaemon.root)
@@ -156,7 +156,7 @@ struct ActivationTests {
     }
 
     @Test(
-        "L26: What is called first waits for the sensors that are being started",
+        "L26: The first call waits for the sensors that are being started",
         arguments: FirstCall.allCases
     )
     @BusActor

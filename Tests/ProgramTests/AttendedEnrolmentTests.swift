@@ -4,13 +4,13 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// L2 and L4: who enrols sits at the machine, from the call to its answer.
+/// L2 and L4: the user must sit at the machine from the call to its reply.
 @Suite("Enrolments and sessions", .timeLimit(.minutes(10)))
 struct AttendedEnrolmentTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    /// A person, who isn't root, in a session of their own.
+    /// A user other than root, with a session and an agent.
     @BusActor
     private struct Seat {
         let bench: SessionBench
@@ -20,7 +20,7 @@ struct AttendedEnrolmentTests {
 
         init(isRemote: Bool = false) async throws {
             bench = try await SessionBench()
-            // The daemon knows another session as well.
+            // Makes the daemon learn of another session too.
             _ = try await bench.manager.canInteract()
             let uid = getuid() == 0 ? 65534 : getuid()
             session = StandInSession("c2", at: bench.logind, uid: uid, isRemote: isRemote)
@@ -43,7 +43,7 @@ struct AttendedEnrolmentTests {
             }
         }
 
-        /// A context of the person's.
+        /// Creates a context of the user.
         func context() async throws -> Context1Proxy {
             let manager = Authentication1Proxy(
                 person.connection,
@@ -54,7 +54,7 @@ struct AttendedEnrolmentTests {
             return Context1Proxy(person.connection, destination: bench.owner, path: path)
         }
 
-        /// The option of a context that was just given the passcode.
+        /// The option with a context that just received the password.
         func lentPasscode() async throws -> [String: Variant] {
             let context = try await context()
             let result = try await context.evaluate(
@@ -66,7 +66,7 @@ struct AttendedEnrolmentTests {
             return ["context": .objectPath(context.path)]
         }
 
-        /// Starts an enrolment and waits until the sensor has seen one of its stages.
+        /// Starts an enrolment and waits until the sensor has reported a stage.
         func begin() async throws -> StreamingCall<String> {
             try await bench.simulated.queue(outcomes: ["match"])
             let call = try device.enrollStream(label: "one", options: [:])
@@ -84,13 +84,13 @@ struct AttendedEnrolmentTests {
         }
     }
 
-    @Test("L2, L4: who sits at the machine enrols, whatever becomes of another session")
+    @Test("L2, L4: A user at the machine can enrol, even if another session is locked")
     @BusActor
     func local() async throws {
         let seat = try await Seat()
         let call = try await seat.begin()
         seat.bench.session.lock(true)
-        // Heard before the touches, which come over another connection.
+        // Waits until the daemon has the lock: the touches use another connection.
         _ = try await seat.bench.manager.version()
         try await seat.touch()
         _ = try await call.reply()
@@ -98,11 +98,11 @@ struct AttendedEnrolmentTests {
         #expect(try await seat.templates().contains("one"))
     }
 
-    @Test("L2: from a remote session nobody enrols, and no passcode is asked for")
+    @Test("L2: A remote session can't enrol, and no password prompt appears")
     @BusActor
     func remote() async throws {
         let seat = try await Seat(isRemote: true)
-        // Else the enrolment would end.
+        // Otherwise an enrolment would not end.
         try await seat.bench.simulated.queue(outcomes: Array(repeating: "match", count: 5))
         let refusal = try await seat.refusal()
         #expect(refusal?.name == .biometryNotAvailable)
@@ -110,33 +110,33 @@ struct AttendedEnrolmentTests {
         #expect(seat.person.prompts.seen.isEmpty)
     }
 
-    @Test("L2: whose prompt is shown elsewhere, or whose session is locked, enrols nothing")
+    @Test("L2: A locked session, or a prompt in no session, can't enrol")
     @BusActor
     func absent() async throws {
         let seat = try await Seat()
         seat.session.lock(true)
         #expect(try await seat.refusal()?.message.contains("locked") == true)
         seat.session.lock(false)
-        // Its agent has no terminal, and its session isn't a graphical one.
+        // The agent has no terminal, and its session is not graphical.
         seat.bench.logind.current = nil
         seat.bench.logind.others = nil
         seat.bench.logind.tell("SessionNew")
-        // Heard before the call, which comes over another connection.
+        // Waits until the daemon has the change: the call uses another connection.
         _ = try await seat.bench.manager.version()
         #expect(try await seat.refusal()?.message.contains("in no session") == true)
         #expect(seat.person.prompts.seen.isEmpty)
     }
 
-    @Test("L2: whose session isn't in front enrols nothing, though a context has the passcode")
+    @Test("L2: An inactive session can't enrol, even with a password in a context")
     @BusActor
     func inactive() async throws {
         let seat = try await Seat()
         let lent = try await seat.lentPasscode()
-        // Else an enrolment that begins would not end.
+        // Otherwise an enrolment would not end.
         try await seat.bench.simulated.queue(outcomes: Array(repeating: "match", count: 5))
         for isInFront in [false, true] {
             seat.session.activate(isInFront)
-            // Heard before the call, which comes over another connection.
+            // Waits until the daemon has the change: the call uses another connection.
             _ = try await seat.bench.manager.version()
             if isInFront {
                 _ = try await seat.device.enroll(label: "one", options: lent)
@@ -148,7 +148,7 @@ struct AttendedEnrolmentTests {
         #expect(seat.person.prompts.seen.count == 1)
     }
 
-    @Test("L2, L4: a passcode from before a lock that nobody told of removes no template")
+    @Test("L2, L4: A password from before a lock whose signal was lost removes no template")
     @BusActor
     func stale() async throws {
         let seat = try await Seat()
@@ -169,7 +169,7 @@ struct AttendedEnrolmentTests {
         case lock, leave, end, suspend, lose
     }
 
-    @Test("L4: an enrolment ends with -4 when its session does", arguments: Event.allCases)
+    @Test("L4: An enrolment ends with -4 when its session ends", arguments: Event.allCases)
     @BusActor
     func interrupted(_ event: Event) async throws {
         let seat = try await Seat()
@@ -182,14 +182,14 @@ struct AttendedEnrolmentTests {
         case .suspend: logind.prepareForSleep(true)
         case .lose: logind.stop()
         }
-        // Heard before the touches, which come over another connection.
+        // Waits until the daemon has the change: the touches use another connection.
         _ = try await seat.bench.manager.version()
         try await seat.touch()
         let refusal = await #expect(throws: DBusError.self) { try await call.reply() }
         #expect(refusal?.name == .systemCancel)
     }
 
-    @Test("L4: what is enrolled after a lock or a switch that nobody told of is removed")
+    @Test("L4: An enrolment is undone after a lock or switch whose signal was lost")
     @BusActor
     func missed() async throws {
         for isLocked in [true, false] {
@@ -205,7 +205,7 @@ struct AttendedEnrolmentTests {
         }
     }
 
-    @Test("R50: an enrolment that is canceled while the login manager is asked shows no prompt")
+    @Test("R50: An enrolment canceled during a call to logind shows no prompt")
     @BusActor
     func canceled() async throws {
         let seat = try await Seat()
@@ -214,7 +214,7 @@ struct AttendedEnrolmentTests {
         let (device, before) = (seat.device, logind.questions)
         var isCanceled = false
         logind.preparation = {
-            // It has looked where the caller sits, and asks about the context that is lent.
+            // The daemon has looked up the caller's session, and now checks the lent context.
             let hasLooked = ["LidClosed", "PreparingForSleep"]
                 .allSatisfy { logind.questions[$0, default: 0] > before[$0, default: 0] }
             guard !isCanceled, hasLooked else { return }
@@ -227,7 +227,7 @@ struct AttendedEnrolmentTests {
         #expect(seat.person.prompts.seen.isEmpty)
     }
 
-    @Test("L4: what is enrolled while logind can't be asked is removed")
+    @Test("L4: An enrolment is undone while logind can't be reached")
     @BusActor
     func unasked() async throws {
         let seat = try await Seat()

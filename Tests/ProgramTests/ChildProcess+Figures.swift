@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 
 extension ChildProcess {
-    /// Open descriptors.
+    /// The number of open descriptors.
     func descriptors() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
     }
 
-    /// Memory of its own that is in use, in KB.
+    /// The resident private memory, in KB.
     func memory() throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }

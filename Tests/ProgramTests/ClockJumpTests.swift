@@ -5,16 +5,16 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What is counted and awaited lies on the boot's clock; that of the wall may show anything.
+/// Counters and deadlines use the boot clock, so the wall clock may jump.
 @Suite("Clocks that jump", .timeLimit(.minutes(10)))
 struct ClockJumpTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
     private static let jumps = [Faults.year, -Faults.year]
 
     @Test(
-        "L10, L17: a wall clock that jumps ends no lockout and no delay, and makes none",
+        "L10, L17: A jump of the wall clock neither ends nor starts a lockout or a delay",
         arguments: getenv("LA_NIGHTLY") == nil ? [CrashBench.Checks.scripted] : [.scripted, .real]
     )
     @BusActor
@@ -36,7 +36,7 @@ struct ClockJumpTests {
                     #expect(try await bench.manager.canEvaluate(policy: 1).code == -8, "\(jump) s")
                     #expect(await bench.evaluate(2, CrashBench.passcodeAlone) == Self.failed)
                 }
-                // The delay is over on the boot's clock, which is what counts.
+                // The delay ends on the boot clock, which counts.
                 faults.setClocks(wall: -jump, boot: 3600)
                 try await bench.letIn("after the delay, \(-jump) s")
                 faults.setClocks()
@@ -45,7 +45,7 @@ struct ClockJumpTests {
         }
     }
 
-    @Test("L17: a wall clock that jumps under a prompt ends no evaluation and takes no miss back")
+    @Test("L17: A jump of the wall clock during a prompt ends no evaluation and forgets no miss")
     @BusActor
     func prompt() async throws {
         let faults = try Faults()
@@ -66,7 +66,7 @@ struct ClockJumpTests {
 
     private static let failed = "org.localauth.Error.AuthenticationFailed"
 
-    @Test("R33: what a context has proved ends SuccessMinutes later on the boot's clock alone")
+    @Test("R33: A context's proof expires after SuccessMinutes on the boot clock alone")
     @BusActor
     func windows() async throws {
         let faults = try Faults()
@@ -80,7 +80,7 @@ struct ClockJumpTests {
             try await bench.sensor("One").queue(outcomes: ["match"])
             let options: [String: Variant] = ["sensors": .strings(["One"])]
             _ = try await context.evaluate(policy: 1, reason: "test", options: options)
-            // SuccessMinutes are 10 where nothing is set, and the context asks for more.
+            // SuccessMinutes defaults to 10; the context asks for more.
             let early: [(Int64, Int64)] = [(Faults.year, 0), (-Faults.year, 0), (0, 480)]
             for (wall, boot) in early {
                 faults.setClocks(wall: wall, boot: boot)
@@ -96,7 +96,7 @@ struct ClockJumpTests {
 }
 
 extension CrashBench {
-    /// Locks biometry, and begins a delay of passcodes.
+    /// Locks biometry, and starts a delay for passwords.
     fileprivate func lock() async throws {
         let touches = Array(repeating: false, count: Self.lockout)
         #expect(await evaluate(touching: touches) != nil)
@@ -116,15 +116,15 @@ extension CrashBench {
         try await sensorsAreThere()
     }
 
-    /// An evaluation by the first sensor.
+    /// Starts an evaluation on the first sensor.
     fileprivate func evaluation() async throws -> StreamingCall<[String: Variant]> {
-        // Events are followed from a unique name only.
+        // Event streams need a unique name.
         let owner = try #require(try await connection.nameOwner(TestDaemon.name))
         return try Authentication1Proxy(connection, destination: owner, path: TestDaemon.root)
             .evaluateStream(policy: 1, reason: "test", options: ["sensors": .strings(["One"])])
     }
 
-    /// How many seconds the daemon's calendar is ahead, by the date of an item.
+    /// Seconds by which the daemon's wall clock is ahead, by the date of an item.
     fileprivate func calendarAhead() async throws -> Int64 {
         let keychain = Keychain1Proxy(
             connection,

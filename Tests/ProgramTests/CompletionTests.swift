@@ -1,11 +1,10 @@
 import TestSupport
 import Testing
 
-/// What a shell offers when somebody types a command of ours.
 @Suite("Shell completion", .timeLimit(.minutes(10)))
 struct CompletionTests {
-    /// What bash has a person's line completed to, through bash-completion, which finds the
-    /// installed file by the name of the program.
+    /// Completes a command line in bash through bash-completion, which finds the installed file by
+    /// the program's name.
     private static func completed(_ line: String, in site: Installation) async throws -> [String] {
         let script = """
             PATH=$1/usr/bin:$PATH
@@ -42,7 +41,7 @@ struct CompletionTests {
             ]
         )
         #expect(try await completed("localauthctl evaluate --mini") == ["--minimum-strength"])
-        // Each is taken as it stands there.
+        // Values are completed verbatim.
         #expect(
             try await completed("localauthctl evaluate --policy ") == [
                 "biometrics", "biometrics-or-passcode", "companion", "biometrics-or-companion",
@@ -55,7 +54,7 @@ struct CompletionTests {
         )
     }
 
-    @Test("zsh and fish can read what is installed for them")
+    @Test("zsh and fish accept their installed completion files")
     func others() async throws {
         let site = try await Installation("install")
         let files = try site.files()

@@ -4,15 +4,15 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Mistakes in `localauth.conf`, as callers of a service that the bus starts meet them.
+/// Mistakes in `localauth.conf`, as callers of an activated service see them.
 @Suite("Mistakes in the settings", .timeLimit(.minutes(10)))
 struct ConfigurationMistakeTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
     private static let mistake = "[Biometry]\nLockoutAttempts=1000\n"
 
-    /// The daemon as its unit starts it.
+    /// Offers the daemon with its unit's options.
     @BusActor
     private static func offerDaemon(on bus: PrivateBus) async throws {
         let options = [
@@ -22,7 +22,7 @@ struct ConfigurationMistakeTests {
         try await bus.offer(TestDaemon.name, ["localauthd"] + options)
     }
 
-    /// As an editor does it.
+    /// Replaces the file atomically, as an editor does.
     private static func write(_ text: String, on bus: PrivateBus) throws {
         try TemporaryFolder.write(bus.folder + "/new", text.utf8)
         try #require(rename(bus.folder + "/new", bus.folder + "/localauth.conf") == 0)
@@ -35,8 +35,8 @@ struct ConfigurationMistakeTests {
         return try #require(checks.first { $0["name"] == .string("settings") })
     }
 
-    /// Whatever the service, its keychain and a sensor's object have is refused for this mistake,
-    /// but for what says who can be asked, or what is wrong.
+    /// Expects that all methods of the service, its keychain and a sensor's object refuse with this
+    /// mistake, except methods that report interaction or diagnosis.
     @BusActor
     private static func expectRefusals(of client: Connection, _ place: String) async throws {
         let answered = [
@@ -56,7 +56,7 @@ struct ConfigurationMistakeTests {
         }
     }
 
-    @Test("L29: A mistake refuses every call with file, line and key until it is mended")
+    @Test("L29: A mistake refuses every call with file, line and key until it is fixed")
     @BusActor
     func refusing() async throws {
         try await PrivateBus.run { bus in
@@ -79,7 +79,7 @@ struct ConfigurationMistakeTests {
             let shown = try await control("can-evaluate", "--policy", "2", "--bus", bus.address)
             #expect(shown.status == 1 && shown.output.contains(place))
             #expect(shown.errors.contains("localauthctl doctor"))
-            // Nobody would be asked, whatever agent there is.
+            // No prompt would appear, even with an agent.
             let agent = try ScriptedAgent(on: bus)
             try await agent.register()
             #expect(try await !manager.interactive())
@@ -93,7 +93,7 @@ struct ConfigurationMistakeTests {
                 #expect(error.name == .keychainNotAvailable && error.message.contains(place))
             }
             try await Self.expectRefusals(of: client, place)
-            // What decides nothing is answered.
+            // Calls that decide nothing still succeed.
             #expect(try await manager.version() != "")
             for (interface, member) in [("Introspectable", "Introspect"), ("Peer", "Ping")] {
                 _ = try await client.call(
@@ -126,7 +126,7 @@ struct ConfigurationMistakeTests {
         }
     }
 
-    @Test("L29: A mistake at SIGHUP is in the diagnosis, and is forgotten once it is mended")
+    @Test("L29: A mistake at SIGHUP appears in the diagnosis until it is fixed")
     @BusActor
     func keeping() async throws {
         try await PrivateBus.run { bus in

@@ -2,7 +2,7 @@ import DBus
 import TestSupport
 
 extension Connection {
-    /// The name of the error that a call was answered with; nil: it succeeded.
+    /// The error name of a call's reply; nil on success.
     func errorName(
         of member: String,
         on interface: String,
@@ -13,7 +13,7 @@ extension Connection {
         await error(of: member, on: interface, at: path, arguments, to: destination)?.name.rawValue
     }
 
-    /// The error that a call was answered with; nil: it succeeded.
+    /// The error of a call's reply; nil on success.
     func error(
         of member: String,
         on interface: String,
@@ -40,7 +40,7 @@ extension Connection {
 }
 
 extension Variant {
-    /// Writes the value without saying its type.
+    /// Writes the value without a type code.
     func writeBare(to writer: inout MessageWriter) throws(DBusError) {
         switch self {
         case .bool(let value): try writer.write(value)

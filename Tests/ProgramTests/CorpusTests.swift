@@ -2,8 +2,8 @@ import BusBench
 import Foundation
 import Testing
 
-/// What `scripts/fuzz` begins with and has found, through the same readers as there.
-@Suite("Foreign bytes")
+/// Replays the inputs of `scripts/fuzz` through its readers.
+@Suite("Untrusted bytes")
 struct CorpusTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Corpora")
@@ -11,7 +11,7 @@ struct CorpusTests {
     static let readers =
         (try? FileManager.default.contentsOfDirectory(atPath: folder.path))?.sorted() ?? []
 
-    @Test("Every reader of foreign bytes has a corpus")
+    @Test("Every reader of untrusted bytes has a corpus")
     func all() async throws {
         let usage = try await ChildProcess(["fuzzers"], mergesErrors: true)
             .ended(within: .seconds(120))
@@ -20,7 +20,7 @@ struct CorpusTests {
         #expect(Set(Self.readers) == Set(names).subtracting(["usage:", "fuzzers", "FILE...\n"]))
     }
 
-    @Test("Messages of any bytes are sent to every interface that the project has")
+    @Test("Fuzzed messages reach every interface of the project")
     func interfaces() throws {
         let root = Self.folder.deletingLastPathComponent().deletingLastPathComponent()
         let file = root.appending(path: "Tests/Fuzz/Refuser.swift")
@@ -37,7 +37,7 @@ struct CorpusTests {
         #expect(!described.isEmpty && Set(served) == Set(described))
     }
 
-    @Test("Files of any bytes are read, or refused", arguments: readers)
+    @Test("Readers accept or refuse files of arbitrary bytes", arguments: readers)
     func corpus(_ reader: String) async throws {
         let folder = Self.folder.appending(path: reader)
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)

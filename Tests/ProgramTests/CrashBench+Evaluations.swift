@@ -8,20 +8,19 @@ import TestSupport
 import Testing
 
 extension CrashBench {
-    /// What asks for the passcode and for nothing else.
+    /// Options that leave the password as the only mechanism.
     nonisolated static let passcodeAlone: [String: Variant] = [
         "sensors": .strings(["None"]), "timeout": .uint64(20_000),
     ]
 
-    /// The same with as much time as a check needs on a busy machine.
+    /// ``passcodeAlone`` with enough time for a check on a busy machine.
     nonisolated static let passcodeInTime = passcodeAlone.merging(["timeout": .uint64(60_000)]) {
         $1
     }
 
-    /// The name of the error that an evaluation ends with in which the finger is put down so often;
-    /// nil: it was the user.
+    /// Evaluates with the given touches; returns the error's name, or nil on success.
     func evaluate(touching touches: [Bool]) async -> String? {
-        // Events are followed from a unique name only.
+        // Event streams need a unique name.
         guard let owner = try? await connection.nameOwner(TestDaemon.name) else { return "gone" }
         let daemon = Authentication1Proxy(connection, destination: owner, path: TestDaemon.root)
         var left = touches[...]
@@ -46,7 +45,7 @@ extension CrashBench {
         }
     }
 
-    /// The passcode and the finger let the user in.
+    /// Expects that the password and the finger succeed.
     func letIn(_ what: Comment = "at first") async throws {
         mood = .right
         #expect(await evaluate(2, Self.passcodeInTime) == nil, what)
@@ -54,10 +53,10 @@ extension CrashBench {
         #expect(await evaluate(touching: [true]) == nil, what)
     }
 
-    /// What is on the disk of this user, while no daemon has it.
+    /// The user's record on the disk, while no daemon uses it.
     func record() throws -> UserRecord { try record(in: bus.folder + "/state") }
 
-    /// The same while a daemon has it, which has nothing to write.
+    /// The user's record on the disk, while a daemon uses it and has nothing to write.
     func recordOfRunningDaemon() throws -> UserRecord {
         let folder = try TemporaryFolder()
         let copy = folder.path + "/state"
@@ -77,20 +76,20 @@ extension CrashBench {
         return state.record(of: getuid())
     }
 
-    // MARK: - Checks of passcodes
+    // MARK: - Checks of passwords
 
     private var held: String { bus.folder + "/held" }
     private var holding: String { bus.folder + "/holding" }
 
-    /// The verifier says nothing of a passcode from now on.
+    /// Makes the verifier withhold its verdicts.
     func holdChecks() throws {
         unlink(holding)
         try TemporaryFolder.write(held, [])
     }
 
-    /// Whether the verifier has a passcode, and says nothing of it.
+    /// Whether the verifier has a password and withholds its verdict.
     var isCheckHeld: Bool { access(holding, F_OK) == 0 }
 
-    /// The verifier says what it has to say.
+    /// Lets the verifier report its verdicts.
     func letChecksGoOn() { unlink(held) }
 }

@@ -5,10 +5,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// The real programs with two sensors and real passcodes, each of which can be killed; the test
-/// shows the prompts.
+/// Runs the real programs with two sensors and real passwords.
+///
+/// Each program can be killed; the test shows the prompts.
 @BusActor final class CrashBench: Agent1Service {
-    /// What can be killed.
     enum Victim: CaseIterable {
         case daemon
         case verifier
@@ -17,53 +17,52 @@ import Testing
         case client
     }
 
-    /// What takes the passcode.
+    /// The verifier in use.
     enum Checks {
-        /// The real verifier, of which each takes three seconds.
+        /// The real verifier, whose checks take three seconds each.
         case real
-        /// One of the test's own, which answers at once.
+        /// The test's own verifier, which answers at once.
         case scripted
 
         var passcode: String { self == .real ? PAMService.passcode : ScriptedVerifier.passcode }
     }
 
-    /// What the person at the prompt does.
+    /// The behaviour of the user at the prompt.
     enum Mood {
         case watching
         case wrong
         case right
-        /// Types one wrong passcode, and cancels when it is told so.
+        /// Types a wrong password, and cancels after the refusal.
         case wrongOnce
         case canceling
     }
 
     nonisolated static let agentPath = ObjectPath(trusted: "/agent")
     nonisolated static let sensorNames = ["One", "Two"]
-    /// So many non-matches lock biometry, and no prompt ends before.
+    /// The number of misses that lock biometry; no prompt ends earlier.
     nonisolated static let lockout = 5
 
     let bus: PrivateBus
-    /// The bus that is there instead, since the first one was killed.
+    /// The bus that replaced the first bus after a kill.
     private var laterBus: ChildProcess?
     private(set) var connection: Connection
     private(set) var manager: Authentication1Proxy
     var programs: [String: ChildProcess] = [:]
     var mood = Mood.watching
-    /// Messages that the prompts got.
+    /// The number of messages to the prompts.
     private(set) var messages = 0
-    /// The most consecutive non-matches that a prompt was told.
+    /// The most consecutive misses reported to a prompt.
     var told = 0
-    /// How often each thing was seen, for the report.
+    /// Counts per kind of observation, for the report.
     var seen: [String: Int] = [:]
-    /// Wrong passcodes that were typed.
+    /// The number of wrong passwords typed.
     var wrongPasscodes = 0
-    /// Whether a wrong passcode was told.
+    /// Whether a wrong password was reported.
     var isRejected = false
-    /// Whether the last prompt asks for an app's own password.
+    /// Whether the last prompt requests an app's own password.
     private(set) var isAskedForPassword = false
-    /// What goes wrong in which program.
+    /// The faults to inject, by program.
     private let faults: [String: Faults]
-    /// What takes the passcode.
     private let checks: Checks
     private var scriptedVerifier: ScriptedVerifier?
     private var prompts: Set<String> = []
@@ -93,7 +92,7 @@ import Testing
         try await showPrompts(on: connection)
     }
 
-    /// Gives a test a bench of its own, and takes it down whatever happens.
+    /// Runs a test on a new bench, and tears it down in every case.
     static func run(
         _ faults: [String: Faults] = [:],
         _ checks: Checks = .real,
@@ -108,12 +107,12 @@ import Testing
 
     // MARK: - Programs
 
-    /// Starts one of the programs and waits until it is of use.
+    /// Starts a program and waits until it is usable.
     func start(_ name: String) async throws {
         try expect(try await startOrEnd(name), "expected \(name): \(errors(of: name))")
     }
 
-    /// Starts one of the programs; whether it is of use, or has ended.
+    /// Starts a program; returns true once it is usable, false if it exited.
     func startOrEnd(_ name: String) async throws -> Bool {
         if name == "verifier", checks == .scripted {
             scriptedVerifier = try ScriptedVerifier(on: bus)
@@ -158,16 +157,16 @@ import Testing
         }
     }
 
-    /// Ends a program without a word, and waits until the bus knows.
+    /// Kills a program with SIGKILL, and waits until the bus has noticed.
     ///
-    /// A program whose call failed `mayBeDying` of that when the signal comes.
+    /// `mayBeDying`: an injected failure may end the program before the signal does.
     func kill(_ name: String, mayBeDying: Bool = false) async throws {
         try #require(programs[name]).signal(SIGKILL)
         let status = try await ended(name)
         #expect(status == 128 + SIGKILL || mayBeDying)
     }
 
-    /// Waits until a program has ended and the bus knows; gives its status.
+    /// Waits until a program has exited and the bus has noticed; returns the status.
     func ended(_ name: String) async throws -> Int32 {
         let status = try await #require(programs[name]).exitStatus()
         try await eventually("\(name) to leave the bus") {
@@ -176,7 +175,7 @@ import Testing
         return status
     }
 
-    /// Ends the bus without a word, and waits until the programs have noticed: all of them end.
+    /// Kills the bus with SIGKILL, and waits until all programs have exited.
     func killBus() async throws {
         Glibc.kill(laterBus?.pid ?? bus.pid, SIGKILL)
         for (name, program) in programs {
@@ -184,7 +183,7 @@ import Testing
         }
     }
 
-    /// Starts a bus where the killed one was, and everything on it.
+    /// Starts a bus at the killed bus's address, and all programs on it.
     func startOnNewBus() async throws {
         let program = try bus.run(
             ["/usr/bin/dbus-daemon", "--nofork", "--nopidfile", "--print-address"]
@@ -210,7 +209,7 @@ import Testing
         )
     }
 
-    /// Waits until the daemon knows both sensors and what is enrolled.
+    /// Waits until the daemon knows both sensors and their templates.
     func sensorsAreThere() async throws {
         for name in Self.sensorNames {
             let device = Device1Proxy(
@@ -224,10 +223,10 @@ import Testing
         }
     }
 
-    /// One more client, which leaves when nobody holds it.
+    /// Connects another client, which leaves when the connection is released.
     func bystander() throws -> Connection { try Connection(.address(bus.address)) }
 
-    /// A connection by way of a process of its own, and that process.
+    /// Connects through a separate process; returns the connection and the process.
     func connectByProcess() async throws -> (connection: Connection, pid: pid_t) {
         let address =
             "unixexec:path=/usr/bin/systemd-stdio-bridge,argv0=bridge,"
@@ -240,7 +239,7 @@ import Testing
 
     // MARK: - Evaluations
 
-    /// The name of the error that an evaluation ends with; nil: it was the user.
+    /// Evaluates; returns the error's name, or nil on success.
     func evaluate(
         _ policy: UInt32,
         _ options: [String: Variant] = [:],
@@ -259,10 +258,10 @@ import Testing
         }
     }
 
-    /// The non-matches that are left after one more; nil: biometry is locked.
+    /// Adds a miss; returns the remaining attempts, or nil if biometry is locked.
     func attemptsLeftAfterOneMore() async throws -> UInt32? {
         if try await manager.canEvaluate(policy: 1).code == -8 { return nil }
-        // Events are followed from a unique name only.
+        // Event streams need a unique name.
         let owner = try #require(try await connection.nameOwner(TestDaemon.name))
         let daemon = Authentication1Proxy(connection, destination: owner, path: TestDaemon.root)
         let call = try daemon.evaluateStream(policy: 1, reason: "test", options: [:])
@@ -283,7 +282,7 @@ import Testing
 
     // MARK: - Prompts
 
-    /// Shows the prompts on a connection.
+    /// Registers as agent on a connection.
     func showPrompts(on connection: Connection) async throws {
         answers = SealedAnswers(connection)
         connection.export(Self.agentPath, [Agent1Interface(self)])
@@ -299,7 +298,7 @@ import Testing
         _ = try await manager.registerAgent(agent: Self.agentPath, options: [:])
     }
 
-    /// The prompts are ours again.
+    /// Registers again, after another agent.
     func comeBack() async throws {
         answers = SealedAnswers(connection)
         while true {
@@ -307,7 +306,7 @@ import Testing
                 _ = try await manager.registerAgent(agent: Self.agentPath, options: [:])
                 return
             } catch {
-                // The bus has not noticed yet that the other one is gone.
+                // The bus has not yet noticed the end of the other agent.
                 guard error.name.rawValue.hasSuffix("AgentExists") else { throw error }
                 await pause(.milliseconds(5))
             }
@@ -363,7 +362,7 @@ import Testing
     private func react(to prompt: String, isPolicy2: Bool) {
         switch mood {
         case .watching: break
-        // The 6th in a row would start a delay.
+        // A sixth wrong password in a row would start a delay.
         case .wrong where isPolicy2 && wrongPasscodes < 4:
             wrongPasscodes += 1
             type("1357", into: prompt)
@@ -374,7 +373,7 @@ import Testing
         }
     }
 
-    /// Types once Begin or Update has been answered.
+    /// Types after the reply to Begin or Update.
     private func type(_ passcode: String, into prompt: String) {
         onLoop { [answers] in answers.type(passcode, into: prompt) }
     }
@@ -385,18 +384,18 @@ import Testing
 
     var hasPrompt: Bool { !prompts.isEmpty }
 
-    /// Gives every prompt a passcode.
+    /// Types a password into every prompt.
     func typeEverywhere(_ passcode: String) {
         for prompt in prompts { type(passcode, into: prompt) }
     }
 
-    /// Cancels what is up and what comes up.
+    /// Cancels all prompts, present and future.
     func cancelAll() {
         mood = .canceling
         for prompt in prompts { cancel(prompt) }
     }
 
-    /// The prompts of a daemon that was killed are nobody's.
+    /// Forgets the prompts of a killed daemon.
     func forgetPrompts() {
         prompts = []
         isAskedForPassword = false

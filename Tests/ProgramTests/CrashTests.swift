@@ -4,20 +4,20 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Whatever is killed at whatever moment, everybody is answered, nothing that was told is
-/// forgotten, and everything works again.
+/// After any kill at any moment, every call is answered, every reported miss still counts, and the
+/// programs recover.
 ///
-/// `LA_SEED` begins with one round again, `LA_ROUNDS` is how many there are.
+/// `LA_SEED` replays a round first; `LA_ROUNDS` sets the number of rounds.
 @Suite("Crashes of every process", .timeLimit(.minutes(30)))
 struct CrashTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
     private func number(_ variable: String) -> UInt64? {
         ProcessInfo.processInfo.environment[variable].flatMap(UInt64.init)
     }
 
-    @Test("Sensors, agents, verifiers, clients and the daemon are killed, and no promise breaks")
+    @Test("Killing sensors, agents, verifiers, clients and the daemon breaks no promise")
     @BusActor
     func rounds() async throws {
         let base = number("LA_SEED") ?? UInt64.random(in: 0...UInt64.max)
@@ -36,7 +36,7 @@ struct CrashTests {
         }
     }
 
-    /// Evaluations and attempts, and in the middle of them somebody is killed.
+    /// Makes evaluations and attempts, and kills a process in between.
     @BusActor
     private func live(
         _ bench: CrashBench,
@@ -106,10 +106,10 @@ struct CrashTests {
     private static let ofTheBus = ["NoReply", "NameHasNoOwner", "ServiceUnknown", "Disconnected"]
         .map { "org.freedesktop.DBus.Error." + $0 }
 
-    /// Non-matches and calls, until so many messages were seen.
+    /// Makes misses and calls until a number of messages has been seen.
     @BusActor
     private func attempts(_ bench: CrashBench, _ random: inout SeededGenerator) async {
-        // Every other time the sensors look before anything else happens.
+        // Every other time, the sensors look first.
         let ready = Bool.random(using: &random) ? bench.messages + 3 : 0
         for _ in 0..<100 where bench.messages < ready {
             _ = try? await bench.manager.canEvaluate(policy: 1)
@@ -126,7 +126,7 @@ struct CrashTests {
         }
     }
 
-    /// What was told still counts; then the passcode and every sensor let the user in.
+    /// Expects that reported misses count, and that the password and every sensor then succeed.
     @BusActor
     private func recover(_ bench: CrashBench, _ what: Comment) async throws {
         try await bench.sensorsAreThere()
@@ -145,12 +145,12 @@ struct CrashTests {
         }
     }
 
-    @Test("Wrong passcodes that were told are counted by the daemon that comes after a kill -9")
+    @Test("Reported wrong passwords still count after the daemon was killed")
     @BusActor
     func wrongPasscodes() async throws {
         try await CrashBench.run { bench in
             for _ in 0..<3 {
-                // Two in each life; the 6th starts the delay.
+                // Two in each life of the daemon; the sixth starts the delay.
                 for _ in 0..<2 {
                     bench.wrongPasscodes = 3
                     bench.mood = .wrong
@@ -169,7 +169,7 @@ struct CrashTests {
                 try await bench.register()
                 try await bench.sensorsAreThere()
             }
-            // No sensor is named, so that nothing but the passcode is left.
+            // With no named sensor, the password is the only mechanism.
             let failed = "org.localauth.Error.AuthenticationFailed"
             #expect(await bench.evaluate(2, CrashBench.passcodeAlone) == failed)
         }

@@ -2,10 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What README promises first.
 @Suite("Demo", .timeLimit(.minutes(10)))
 struct DemoTests {
-    @Test("The demo of README ends by itself with status 0 and says so")
+    @Test("README's demo exits with status 0 and reports success")
     func demo() async throws {
         let package = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

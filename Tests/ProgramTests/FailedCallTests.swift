@@ -4,30 +4,29 @@ import Glibc
 import TestSupport
 import Testing
 
-/// L17: whichever call of a program to the kernel fails, nobody is let in for it, nothing that was
-/// told is forgotten, and the next evaluation works.
+/// L17: After any failed system call of a program, no user is let in wrongly, no reported miss is
+/// forgotten, and the next evaluation works.
 ///
-/// Each round has another call fail, until a round has fewer than that. `LA_NIGHTLY` leaves out
-/// fewer.
-@Suite("Calls to the kernel that fail", .timeLimit(.minutes(30)))
+/// Each round makes a later call fail, until a round makes fewer calls. `LA_NIGHTLY` skips fewer
+/// calls.
+@Suite("Failing system calls", .timeLimit(.minutes(30)))
 struct FailedCallTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
     private static let isNightly = getenv("LA_NIGHTLY") != nil
 
-    /// How a call fails.
     enum Failure: CaseIterable {
-        /// It alone.
+        /// A single call fails.
         case once
-        /// It and all after it, until the round is over.
+        /// The call and all later calls fail, until the round ends.
         case lasting
         /// The program is killed instead.
         case death
     }
 
     @Test(
-        "L17: whichever write of the daemon fails, nothing is forgotten",
+        "L17: A failed write of the daemon loses no count",
         arguments: Failure.allCases
     )
     @BusActor
@@ -37,9 +36,9 @@ struct FailedCallTests {
         try await sweep("daemon", isBarrier ? .barrier : .disk, failure, error, isBarrier ? 1 : 9)
     }
 
-    /// The daemon opens nothing while it serves these rounds.
+    /// Tests the verifier only, because the daemon opens nothing during these rounds.
     @Test(
-        "L17, L21: whichever descriptor the verifier can't have, nothing is forgotten",
+        "L17, L21: A verifier without descriptors loses no count",
         arguments: [Failure.once, .lasting]
     )
     @BusActor
@@ -48,7 +47,7 @@ struct FailedCallTests {
     }
 
     @Test(
-        "L17: a program that can't have a descriptor at its start ends with a line, or works",
+        "L17: A program that lacks a descriptor at start exits with a message, or works",
         arguments: ["daemon", "verifier", "One"],
         getenv("LA_NIGHTLY") == nil ? [Faults.Kind.watch] : [.watch, .descriptor]
     )
@@ -60,7 +59,7 @@ struct FailedCallTests {
             var (number, failed) = (1, 0)
             repeat {
                 let what: Comment = "\(program), call \(number) of \(kind) at the start"
-                // So that there is a count that could get lower.
+                // Makes a count that could decrease.
                 #expect(await bench.evaluate(touching: [false]) != nil, what)
                 try await bench.kill(program)
                 if program == "daemon" { bench.forgetPrompts() }
@@ -88,12 +87,12 @@ struct FailedCallTests {
     }
 
     @Test(
-        "L17: a service that can't read its command line goes by no other",
+        "L17: A service that can't read its command line does not start with another",
         arguments: ["localauthd", "localauth-passcode", "localauth-sensor-simulated"]
     )
     func commandLine(_ program: String) throws {
         let faults = try Faults()
-        // A library may open something before.
+        // A library may open a file first.
         for number in 1...3 {
             faults.arm(.descriptor, number, with: EMFILE)
             let words = [program, "--version"]
@@ -106,7 +105,7 @@ struct FailedCallTests {
     }
 
     @Test(
-        "L17: a program without memory ends or goes on, and nothing is forgotten",
+        "L17: A program without memory exits or continues, and loses no count",
         .enabled(if: !isSanitized, "a sanitizer has memory of its own, and asks malloc for none"),
         arguments: [("daemon", 2001), ("verifier", 151), ("One", 251)]
     )
@@ -116,7 +115,7 @@ struct FailedCallTests {
         try await sweep(program, .memory, .once, ENOMEM, step, least: 3)
     }
 
-    /// Rounds in which the first call fails, then a later one, and so on.
+    /// Runs rounds in which the first call fails, then a later call, and so on.
     @BusActor
     private func sweep(
         _ program: String,
@@ -140,7 +139,7 @@ struct FailedCallTests {
                     with: failure == .death ? nil : error
                 )
                 let round = try await live(bench, what, endsWithMatch: !rounds.isMultiple(of: 2))
-                // What it told is on a disk that still refuses what it is told now.
+                // The disk still refuses later writes, but must hold everything reported so far.
                 if failure == .lasting, kind == .disk, rounds % 4 >= 2,
                     bench.programs[program]?.isRunning == true
                 {
@@ -148,15 +147,15 @@ struct FailedCallTests {
                 }
                 faults.disarm()
                 failed += faults.failed
-                // The program may be dying only now, of what came behind its last answer.
+                // The program may die only now, in a call after its last reply.
                 if failure == .death, faults.failed > 0 { _ = try await bench.ended(program) }
-                // Now, or in a moment: it is started again.
+                // The program may die now or soon; end it, so that it is started again.
                 if kind == .memory, program != "daemon", faults.failed > 0,
                     bench.programs[program]?.isRunning == true
                 {
                     try await bench.kill(program, mayBeDying: true)
                 }
-                // What is out of memory ends itself.
+                // The daemon exits by itself when out of memory.
                 let mayBeDying = kind == .memory && program == "daemon"
                 let restarts = failure == .once
                 try await recover(bench, program, round, what, restarts, mayBeDying)
@@ -167,14 +166,14 @@ struct FailedCallTests {
         }
     }
 
-    /// What a round was told.
+    /// The counts reported in a round.
     struct Told {
         var failures = 0
         var wrongPasscodes = 0
     }
 
-    /// Failed attempts, and one match, which writes anew what failed before: every second round
-    /// goes without.
+    /// Makes failed attempts, and in every second round a match, which rewrites earlier failed
+    /// writes.
     @BusActor
     private func live(
         _ bench: CrashBench,
@@ -191,13 +190,13 @@ struct FailedCallTests {
         bench.mood = .watching
         told.wrongPasscodes = bench.isRejected ? 1 : 0
         guard endsWithMatch else { return told }
-        // The last change of the round: nothing is written over what is left of it.
+        // The match is the round's last change, so no later write repairs it.
         if await bench.evaluate(touching: [true]) == nil { told.failures = 0 }
         return told
     }
 
-    /// What was told is on the disk, also after a kill; then the passcode and a finger let the user
-    /// in.
+    /// Expects that reported counts are on the disk, even after a kill, and that password and
+    /// finger then succeed.
     @BusActor
     private func recover(
         _ bench: CrashBench,
@@ -215,7 +214,7 @@ struct FailedCallTests {
             }
         }
         var told = told
-        // A service that goes on works, and counts from where it was.
+        // A daemon that continues still works and keeps its counts.
         if bench.programs["daemon"]?.isRunning == true, !mayBeDying {
             if let left = try await bench.attemptsLeftAfterOneMore() {
                 #expect(Int(left) <= CrashBench.lockout - told.failures - 1, what)

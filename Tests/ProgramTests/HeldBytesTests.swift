@@ -5,17 +5,17 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What one user makes the daemon hold has a bound in bytes (L21).
+/// Bytes that a user makes the daemon hold are bounded (L21).
 @Suite("Held bytes", .timeLimit(.minutes(10)))
 struct HeldBytesTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    /// The bound of the service.
+    /// The service's bound, in bytes.
     private static let bound = 8 * 1024 * 1024
     private static let text = String(repeating: "r", count: 65_536)
 
-    /// Makes contexts, each with the longest reason, until that is refused; how many there are.
+    /// Creates contexts with the longest reason until refused; returns their number.
     @BusActor
     private func fill(_ daemon: TestDaemon, _ connections: inout [Connection]) async throws -> Int {
         var count = 0
@@ -36,7 +36,7 @@ struct HeldBytesTests {
         return count
     }
 
-    @Test("L21: the texts and credentials of a user's contexts have one bound, over connections")
+    @Test("L21: The bytes of a user's contexts share one bound across connections")
     @BusActor
     func contexts() async throws {
         let bus = try PrivateBus()
@@ -49,7 +49,7 @@ struct HeldBytesTests {
         #expect(try await fill(daemon, &connections) == Self.bound / Self.text.utf8.count)
         #expect(try daemon.process.memory() - before < 64 * 1024, "KB")
 
-        // Nothing goes around it: neither a property nor a credential nor a call that waits.
+        // Properties, credentials and waiting calls count too.
         try await expectError(.limitsExceeded, of: "a reason") {
             try await context.setLocalizedReason(Self.text)
         }
@@ -69,7 +69,7 @@ struct HeldBytesTests {
                 )
         }
 
-        // What goes away makes room.
+        // Closed connections free their share.
         for connection in connections { connection.close() }
         try await eventually("room for a reason") {
             (try? await context.setLocalizedReason(Self.text)) != nil

@@ -5,21 +5,20 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Whatever a client sends, the daemon answers it and then the next call as if nothing had
-/// happened.
+/// The daemon answers any input, and the next call as usual.
 @Suite("Hostile input", .timeLimit(.minutes(10)))
 struct HostileInputTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    /// One value of each basic type, and of the containers that the interfaces use.
+    /// A value of each basic type, and of the containers in the interfaces.
     static let samples: [Variant] = [
         .bool(true), .uint8(7), .int16(-7), .uint16(7), .int32(-7), .uint32(7), .int64(-7),
         .uint64(7), .double(0.5), .string("seven"), .objectPath(TestDaemon.root), .bytes([7]),
         .strings(["seven"]), .dictionary(["seven": .bool(true)]), .variant(.uint32(7)),
     ]
 
-    /// The complete types of a signature, one after the other; enough for what `dbus/` uses.
+    /// The complete types of a signature, in order; supports the types used in `dbus/`.
     static func types(_ signature: String) -> [String] {
         var types: [String] = []
         var type = ""
@@ -36,7 +35,7 @@ struct HostileInputTests {
         return types
     }
 
-    /// Something of a type that is right in itself.
+    /// A valid value of a type.
     static func plausible(_ type: String) throws -> Variant {
         switch type {
         case "a{sv}": .dictionary([:])
@@ -57,13 +56,13 @@ struct HostileInputTests {
         #expect(answer.code == -5 && !answer.available)
     }
 
-    /// Whether a call was refused for the types of its arguments, and not for what they say.
+    /// Whether a call was refused for its arguments' types, rather than their values.
     static func isForTypes(_ error: DBusError?) -> Bool {
         guard let error, error.name == .invalidArgs else { return false }
         return error.message.hasPrefix("The arguments are '")
     }
 
-    @Test("L16: every method refuses every argument of a wrong type")
+    @Test("L16: Every method refuses every argument of a wrong type")
     @BusActor
     func wrongTypes() async throws {
         let bus = try PrivateBus()
@@ -114,7 +113,7 @@ struct HostileInputTests {
     }
 
     @Test(
-        "L16: properties, objects and members that aren't there are errors with their names"
+        "L16: Unknown properties, objects and members are errors with specific names"
     )
     @BusActor
     func unknownThings() async throws {
@@ -150,7 +149,7 @@ struct HostileInputTests {
         #expect(daemon.process.isRunning)
     }
 
-    @Test("L16: huge strings, deep variants, NaN durations and unknown options end in an answer")
+    @Test("L16: Huge strings, deep variants, NaN durations and unknown options get a reply")
     @BusActor
     func extremes() async throws {
         let bus = try PrivateBus()
@@ -193,8 +192,7 @@ struct HostileInputTests {
             [.string("org.localauth.Context1"), .string("ReuseDuration"), .variant(.double(.nan))]
         )
         #expect(duration == invalid)
-        // An unknown option is ignored, however odd its value is; what is refused is the
-        // evaluation.
+        // Unknown options are ignored, even with odd values. The evaluation itself is refused.
         for odd in [Variant.string("x"), .dictionary(["y": .uint8(1)]), .bytes([0])] {
             let error = await client.errorName(
                 of: "Evaluate",

@@ -4,11 +4,11 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Programs of three other users misbehave on the bus, all at once; a person at the desk uses the
-/// service meanwhile, as if nobody else were there.
+/// Programs of three other users attack the service at once, while a user at the machine uses it
+/// undisturbed.
 ///
-/// The bus has the limits and the rules of Debian's system bus, and the service is installed on it:
-/// its policy, its user, its number of descriptors.
+/// The bus has the limits and rules of Debian's system bus. The service is installed on it with its
+/// policy, its user and its descriptor limit.
 @Suite(
     "Hostile neighbours",
     .serialized,
@@ -16,33 +16,33 @@ import Testing
     .timeLimit(.minutes(getenv("LA_NIGHTLY") == nil ? 10 : 40))
 )
 struct HostileNeighbourTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
     static let isNightly = getenv("LA_NIGHTLY") != nil
 
-    /// What `HostileNeighbour` can do; what is known not to hold yet is played at night.
+    /// The attacks of `HostileNeighbour`; attacks with known failures run at night.
     ///
-    /// With a sanitizer the service reads slower than a bus passes on what floods it.
+    /// With a sanitizer, the service reads a flood more slowly than the bus delivers it.
     static let attacks =
         ["agents", "descriptors", "random", "strangers"]
         + (isSanitized ? [] : ["flood", "signals", "unread", "dying", "leaving"])
         + (isNightly ? known.keys.sorted() : [])
 
-    /// What may go wrong beside an attack with a debug build, and why: see SECURITY.md.
+    /// Attacks that may fail with a debug build, and why: see SECURITY.md.
     static let known: [String: Comment] = [
         "dictionaries": "it takes a debug build long to read large dictionaries",
         "unanswered": "the bus passes on more calls without answer than a debug build reads",
     ]
 
-    /// Users that every Debian has, and none that another test plays: Linux counts the descriptors
-    /// that are on their way for a user, and who has too many of them can send none.
+    /// Users of every Debian that no other test uses.
+    ///
+    /// Linux counts a user's descriptors in flight, and at the limit the user can send no more.
     static let users = ["news", "proxy", "mail"]
 
     /// Every method of an interface, as lines for `HostileNeighbour`.
     ///
-    /// Of those that the service has `SensorHost1` is left out: the bus passes on no such call of
-    /// these users.
+    /// Omits `SensorHost1`, because the bus delivers no such call from these users.
     static let methods: [String: [String]] = {
         let root = TestDaemon.root.rawValue
         let interfaces: [(path: String, interface: InterfaceDescription)] = [
@@ -73,9 +73,9 @@ struct HostileNeighbourTests {
         return all
     }()
 
-    /// The calls of an attack, by what they are on; each is played by itself.
+    /// The calls of an attack by target; each target is attacked separately.
     ///
-    /// At night that is each interface; else all of them take turns.
+    /// At night each interface is a target; otherwise all share a target.
     static func calls(of attack: String) -> [(target: String, calls: [String])] {
         func each(_ methods: [String: [String]]) -> [(target: String, calls: [String])] {
             methods.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -95,11 +95,11 @@ struct HostileNeighbourTests {
             return [(attack, calls(of: ["Authentication1 Evaluate", "Search"]))]
         case "strangers": return [(attack, calls(of: ["Authentication1 Evaluate"]))]
         case "agents": return [(attack, [])]
-        // No bus holds back what was sent by connections that are gone, and it takes a debug build
-        // long to read the dictionaries of that interface: `make test-system` has a release build.
+        // No bus throttles messages of closed connections, and a debug build reads that interface's
+        // dictionaries slowly. `make test-system` has a release build.
         case "dying" where !isNightly:
             return [all(methods.filter { $0.key != Keychain1Interface.description.name })]
-        // Which contexts are reached is told of the calls on them alone.
+        // Only calls on contexts show which contexts are reached.
         case "random" where !isNightly:
             let contexts = methods.filter { $0.key == Context1Interface.description.name }
             return each(contexts) + [all(methods.filter { contexts[$0.key] == nil })]
@@ -107,17 +107,17 @@ struct HostileNeighbourTests {
         }
     }
 
-    /// How long each target is attacked at least: at night ten minutes of random calls in all.
+    /// The minimum duration per target: at night ten minutes of random calls in total.
     private static func leastTime(of attack: String) -> Duration {
         guard isNightly, attack == "random" else { return .zero }
         return .seconds(600) / methods.count
     }
 
-    /// Whether the random calls on contexts found some: they are released, too, and made again.
+    /// Whether random calls on contexts found contexts, which are also released and created anew.
     private static func reachesContexts(_ told: String) -> Bool {
         let shares = told.split(separator: "\n")
             .compactMap { line -> Double? in
-                // Few calls say nothing.
+                // Few calls prove nothing.
                 guard let ended = Double(line.prefix(while: \.isNumber)), ended >= 64 else {
                     return nil
                 }
@@ -128,7 +128,7 @@ struct HostileNeighbourTests {
     }
 
     @Test(
-        "L21: whatever three other users do, a person's evaluations end as they would",
+        "L21: During an attack by three users, another user's evaluations end as usual",
         arguments: HostileNeighbourTests.attacks
     )
     @BusActor
@@ -166,12 +166,12 @@ struct HostileNeighbourTests {
     }
 }
 
-/// What a person saw while others attacked; the service went on, and works afterwards.
+/// A failed use during an attack, though the service runs and works afterwards.
 private struct Disturbance: Error, CustomStringConvertible {
     let description: String
 }
 
-/// A person with a finger, a passcode and a prompt agent, beside an installed service.
+/// A user with a finger, a password and an agent, on an installed service.
 @BusActor
 private final class Person {
     let system: InstalledSystem
@@ -179,13 +179,13 @@ private final class Person {
     private let sensor: ChildProcess
     private let agent: ScriptedAgent
     private let verifier: ScriptedVerifier
-    /// A service on the same bus that nobody else calls.
+    /// A service on this bus that only the test calls.
     private let plain: Connection
-    /// Has the neighbours make the same random calls again.
+    /// Repeats the random calls of an earlier run.
     private static let seed =
         getenv("LOCALAUTH_SEED").flatMap { UInt64(String(cString: $0)) }
         ?? UInt64.random(in: 0...UInt64.max)
-    /// What the neighbours of the last attack complained of, and their seed.
+    /// The neighbours' complaints in the last attack, and their seed.
     private(set) var told = ""
 
     init() async throws {
@@ -193,7 +193,7 @@ private final class Person {
         plain = try system.connect()
         try plain.requestName(InstalledSystem.otherService)
         verifier = try ScriptedVerifier(try system.connect())
-        // No logind says who sits here, so it is a bus without sessions.
+        // Without logind, the user needs a bus without sessions.
         daemon = try await system.startDaemon(bus: system.address)
         sensor = try system.start(
             as: "root",
@@ -219,9 +219,9 @@ private final class Person {
         )
     }
 
-    /// Uses the service while three others attack it; nothing of them stays.
+    /// Uses the service while three others attack it; leaves nothing of them.
     ///
-    /// - Throws: `Disturbance` when an evaluation doesn't end as it would without them.
+    /// - Throws: `Disturbance` when an evaluation does not end as usual.
     func usesTheService(
         beside attack: String,
         _ calls: [String],
@@ -243,11 +243,11 @@ private final class Person {
         let outcome: Result<String, any Error>
         do {
             for (user, neighbour) in zip(HostileNeighbourTests.users, neighbours) {
-                // The verifier has to answer meanwhile, which runs here.
+                // Detached, because the scripted verifier runs on this loop.
                 let line = try await Task.detached { try neighbour.line() }.value
                 try expect(line == "attacks", "\(user) said \(line ?? "nothing")")
             }
-            // What one of those who leave costs adds up, and what is random comes late.
+            // The cost of departing clients accumulates, and random effects come late.
             let usual = HostileNeighbourTests.isNightly ? 10 : 6
             let isLong = ["leaving", "random"].contains(attack)
             outcome = .success(try await usesTheService(isLong ? 3 * usual : usual, for: time))
@@ -265,7 +265,7 @@ private final class Person {
             try self.descriptors() <= descriptors
         }
         if HostileNeighbourTests.known[attack] != nil {
-            // What the bus keeps of theirs lies before it.
+            // The bus may still hold messages of the neighbours ahead of this call.
             _ = try await agent.manager.canEvaluate(policy: 1, timeout: .seconds(120))
         }
         _ = try await usesTheService(1)
@@ -276,7 +276,7 @@ private final class Person {
         }
     }
 
-    /// How many descriptors the service has that came from others, or stand for them.
+    /// Descriptors of the service that came from other processes, or represent them.
     private func descriptors() throws -> Int {
         let folder = "/proc/\(daemon.pid)/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -288,19 +288,24 @@ private final class Person {
             }
     }
 
-    /// So many calls of the plain service may take as long as a use: it takes ten or twenty.
+    /// Calls to the plain service that take as long as a use of the service, which makes ten or
+    /// twenty calls.
     private static let callsOfUse = 40
-    /// What a use may take beside that; L21 says a second, which isn't kept: see SECURITY.md.
+    /// The extra time a use may take.
+    ///
+    /// L21 demands a second, which is not met: see SECURITY.md.
     private static let patience = Duration.seconds(10)
 
-    /// A call that takes longer is late; a sensor has two seconds for an answer that takes the way
-    /// of several.
+    /// The duration above which a call is late.
+    ///
+    /// A sensor has two seconds for a reply that takes several calls.
     private static let lateness = Duration.milliseconds(200)
 
-    /// Uses it so often, and for so long; says how long a use takes.
+    /// Uses the service `count` times and at least for `time`; returns the durations.
     ///
-    /// How slow this machine is, and the bus while others flood it, is what others' callers wait.
-    /// - Throws: When it takes much longer than that.
+    /// Compares with a plain service, which suffers from the slow machine and the flooded bus too.
+    ///
+    /// - Throws: When a use takes much longer than the plain service.
     func usesTheService(_ count: Int, for time: Duration = .zero) async throws -> String {
         let began = ContinuousClock.now
         var (times, tries, plainCall): ([Duration], Int, Duration) = ([], 0, .zero)
@@ -320,8 +325,8 @@ private final class Person {
                 try await usesTheService()
                 times.append(.now - start)
             } catch {
-                // Where every call is late the service may give the sensor up, until it answers
-                // again; nothing else may fail.
+                // While every call is late, the service may consider the sensor lost. No other
+                // failure is allowed.
                 let isLost = losses > knownLosses
                 knownLosses = losses
                 guard isLost, slowestCall > Self.lateness, tries < count + times.count else {
@@ -343,14 +348,14 @@ private final class Person {
         return beside
     }
 
-    /// How often the service has given the sensor up.
+    /// The number of times the service considered the sensor lost.
     private var losses: Int { daemon.errors.ranges(of: "audit: sensor-failed").count }
-    /// Those that a use has failed for.
+    /// The losses that explain earlier failures.
     private var knownLosses = 0
-    /// The longest that a caller of the plain service has waited during the last uses.
+    /// The longest call to the plain service during the last uses.
     private var slowestCall = Duration.zero
 
-    /// How long a caller of the plain service waits, by so many calls.
+    /// The duration of `count` calls to the plain service.
     private func callsPlainService(_ count: Int = 1) async throws -> Duration {
         let start = ContinuousClock.now
         for _ in 0..<count {
@@ -373,7 +378,7 @@ private final class Person {
         )
     }
 
-    /// Asks, touches the sensor, keeps a secret, reads it and forgets it.
+    /// Evaluates with a touch; then adds, reads and deletes a secret.
     private func usesTheService() async throws {
         let availability = try await agent.manager.canEvaluate(policy: 1)
         try expect(availability.code == 0, "can't evaluate: \(availability.message)")
@@ -398,7 +403,7 @@ private final class Person {
 
     // MARK: - The others
 
-    /// Keeps items of each of the others, so that a Search of theirs finds half a megabyte.
+    /// Adds items for each neighbour, so that its Search returns half a megabyte.
     func giveOthersMuchToFind() async throws {
         for user in HostileNeighbourTests.users {
             let connection = try Connection(.address(system.address(as: user)))
@@ -419,7 +424,7 @@ private final class Person {
         }
     }
 
-    /// Has each of the others find its items: nothing that they left is charged to them.
+    /// Searches as each neighbour: leftovers of an attack must not count against it.
     func seesOthersFind() async throws {
         for user in HostileNeighbourTests.users {
             let connection = try Connection(.address(system.address(as: user)))
@@ -429,7 +434,7 @@ private final class Person {
         }
     }
 
-    /// Has each of the others be shown a prompt: no place for prompts is lost.
+    /// Prompts each neighbour: no prompt slot may be lost.
     func seesOthersBePrompted() async throws {
         for user in HostileNeighbourTests.users {
             let agent = ScriptedAgent(try Connection(.address(system.address(as: user))))
@@ -437,7 +442,7 @@ private final class Person {
             try await eventually("the last agent to be gone") {
                 (try? await agent.register()) != nil
             }
-            // What those who are gone have had is given back a moment later.
+            // The shares of closed connections are returned shortly afterwards.
             var refusal = "nothing"
             try await eventually("a prompt of \(user) instead of \(refusal)") {
                 do throws(DBusError) {

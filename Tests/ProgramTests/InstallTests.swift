@@ -2,10 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `make install` leaves on a system.
 @Suite("Installation", .timeLimit(.minutes(10)))
 struct InstallTests {
-    @Test("Each file is where its reader looks, below DESTDIR, and no simulated sensor")
+    @Test("Each file is where its reader looks, below DESTDIR, without a simulated sensor")
     func files() async throws {
         let site = try await Installation(staged: "/usr")
         let files = try site.files()
@@ -38,7 +37,7 @@ struct InstallTests {
             "usr/share/bash-completion/completions/localauth-sensor-check",
         ]
         #expect(expected.subtracting(files).isEmpty)
-        // Its interface is documentation; nothing else of it may be there.
+        // Only the documentation of its interface may be installed.
         let simulated = files.filter { $0.lowercased().contains("simulated") }
         #expect(
             simulated == [
@@ -53,21 +52,21 @@ struct InstallTests {
         }
     }
 
-    @Test("The bus can also be given another prefix: its policy then goes to /etc")
+    @Test("With a prefix that the bus does not read, the policy goes to /etc")
     func otherPrefix() async throws {
         let site = try await Installation(staged: "/opt/localauth")
         let files = try site.files()
         #expect(files.contains("etc/dbus-1/system.d/org.localauth.Authentication1.conf"))
         // polkit reads no rules below another prefix either.
         #expect(files.contains("etc/polkit-1/rules.d/50-localauth-fingerprint.rules"))
-        // Nor does the service look for what may be a sensor there.
+        // The service reads no descriptions of sensors there either.
         #expect(files.contains("etc/localauth/sensors/Fingerprint.conf"))
         #expect(files.contains("opt/localauth/libexec/localauth/localauthd"))
         let unit = try site.text("opt/localauth/lib/systemd/system/localauthd.service")
         #expect(unit.contains("\nExecStart=/opt/localauth/libexec/localauth/localauthd "))
     }
 
-    @Test("What an administrator changed of PAM and of sensors stays when it is installed again")
+    @Test("A second installation keeps an administrator's changes to PAM and sensors")
     func again() async throws {
         let site = try await Installation(staged: "/usr/local")
         let changed = ["etc/pam.d/localauth", "etc/localauth/sensors/Fingerprint.conf"]
@@ -75,7 +74,7 @@ struct InstallTests {
         for file in changed {
             try Data("# another\n".utf8).write(to: URL(filePath: "\(site.folder)/\(file)"))
         }
-        // So it is distrusted for good.
+        // The link to /dev/null distrusts the sensor permanently.
         let masked = "\(site.folder)/etc/localauth/sensors/Face.conf"
         try? FileManager.default.removeItem(atPath: masked)
         try FileManager.default.createSymbolicLink(
@@ -91,7 +90,7 @@ struct InstallTests {
         #expect(destination == "/dev/null")
     }
 
-    @Test("Units and activation files name what is installed")
+    @Test("Units and activation files name the installed files")
     func units() async throws {
         let site = try await Installation("install", "install-simulated")
         let files = try site.files()
@@ -100,7 +99,7 @@ struct InstallTests {
         for unit in units {
             let command = try #require(Installation.value("ExecStart", in: try site.text(unit)))
             let program = String(command.prefix { $0 != " " })
-            // Copying a file takes no program of ours.
+            // This unit only copies a file, with a system program.
             let isKey = unit.hasSuffix("/system/localauth-master-key.service")
             #expect(program.hasPrefix(isKey ? "/usr/bin/install" : site.folder + "/usr/libexec/"))
             #expect(FileManager.default.isExecutableFile(atPath: program), "\(unit): \(program)")
@@ -136,7 +135,7 @@ struct InstallTests {
         #expect(said.status == 0 && said.output.isEmpty, "\(said.output)")
     }
 
-    @Test("The sealed key that localauthctl makes is the one that systemd gives to the service")
+    @Test("localauthctl seals the key to the credential that systemd passes to the service")
     func sealedKey() async throws {
         let site = try await Installation("install")
         let folder = "usr/lib/systemd/system/"
@@ -153,7 +152,7 @@ struct InstallTests {
         #expect(Installation.value("LoadCredentialEncrypted", in: unsealing) == name)
         let copied = "%d/\(name) /run/credstore/\(name)"
         #expect(Installation.value("ExecStart", in: unsealing)?.hasSuffix(" " + copied) == true)
-        // A name and no path: without such a file the service starts all the same.
+        // A name without a path, so that the service starts even without this file.
         #expect(Installation.value("LoadCredential", in: service) == name)
         #expect(Installation.value("Wants", in: service) == "localauth-master-key.service")
         #expect(

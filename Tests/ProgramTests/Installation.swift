@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `make install` leaves below a folder, which goes with the object.
+/// The result of `make install` below a folder, which is deleted with the object.
 final class Installation: Sendable {
     private let temporary: TemporaryFolder
     var folder: String { temporary.path }
@@ -10,18 +10,18 @@ final class Installation: Sendable {
     private static let project = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 
-    /// Files for a package, whose prefix will be this one.
+    /// Installs with DESTDIR, as for a package with the given prefix.
     init(staged prefix: String) async throws {
         temporary = try TemporaryFolder()
         try await install(staged: prefix)
     }
 
-    /// The same, over what is there.
+    /// Installs again with DESTDIR, over the existing files.
     func install(staged prefix: String) async throws {
         try await Self.make("install", "DESTDIR=\(folder)", "PREFIX=\(prefix)")
     }
 
-    /// An installation whose paths are real: the prefix is in the folder.
+    /// Installs with the prefix inside the folder, so that the installed paths are valid.
     init(_ targets: String...) async throws {
         temporary = try TemporaryFolder()
         for target in targets {
@@ -41,16 +41,16 @@ final class Installation: Sendable {
         }
     }
 
-    /// Runs make with the programs beside the tests.
+    /// Runs make with the programs next to the tests.
     private static func make(_ arguments: String...) async throws {
         try await extras.value
         let said = try await run("/usr/bin/make", options + arguments)
         #expect(said.status == 0, "\(said.output)")
     }
 
-    /// What an installation needs beside the programs: made once, because dozens of tests install.
+    /// Generated files that an installation needs, made once because dozens of tests install.
     ///
-    /// It takes seconds. In a folder beside the programs, catalogues would be theirs.
+    /// Takes seconds. Uses a separate folder, because programs would find catalogues next to them.
     private static let extras = Task {
         let made = try await run("/usr/bin/make", options + ["extras"])
         try expect(made.status == 0, "expected what is installed: \(made.output)")
@@ -65,7 +65,6 @@ final class Installation: Sendable {
         try await ChildProcess([path] + arguments, mergesErrors: true).ended(within: .seconds(120))
     }
 
-    /// Every file below the folder.
     func files() throws -> Set<String> {
         let all = try FileManager.default.subpathsOfDirectory(atPath: folder)
         return Set(
@@ -81,10 +80,10 @@ final class Installation: Sendable {
         try String(contentsOfFile: "\(folder)/\(path)", encoding: .utf8)
     }
 
-    /// What a key of a unit or an activation file says first.
+    /// The first value of a key in a unit or an activation file.
     static func value(_ key: String, in text: String) -> String? { values(key, in: text).first }
 
-    /// What a key says, each time it stands there.
+    /// All values of a key.
     static func values(_ key: String, in text: String) -> [String] {
         text.split(separator: "\n").filter { $0.hasPrefix("\(key)=") }
             .map { String($0.dropFirst(key.count + 1)) }

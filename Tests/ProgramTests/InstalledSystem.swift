@@ -4,21 +4,21 @@ import Linux
 import TestSupport
 import Testing
 
-/// An installation on a system bus of its own: Debian's configuration, the shipped policy, and the
-/// users that the shipped files make.
+/// An installation on its own system bus: Debian's configuration, the shipped policy, and the users
+/// of the shipped files.
 ///
 /// Needs root.
 final class InstalledSystem: Sendable {
-    /// Who nobody is.
+    /// A user without any role.
     static let nobody = "nobody"
-    /// A service that isn't ours, whose own policy lets everybody call it.
+    /// A foreign service, which every user may call by its own policy.
     static let otherService = "org.example.Other1"
 
     let site: Installation
     let address: String
-    /// Every user by name, root and nobody included.
+    /// The uid of every user by name, including root and nobody.
     let users: [String: UInt32]
-    /// The folder of descriptions that is an administrator's.
+    /// The administrator's folder of sensor descriptions.
     let descriptions: String
     private let bus: ChildProcess
 
@@ -38,11 +38,11 @@ final class InstalledSystem: Sendable {
             environment: Self.accounts(folder),
             hasStream: true
         )
-        // It says its address when it listens; nothing at all when it can't.
+        // The bus prints its address when it listens, and nothing on failure.
         #expect(try bus.line() != nil, "\(bus.errors)")
     }
 
-    /// What the bus says of its configuration.
+    /// The bus's complaints about its configuration.
     var complaints: [Substring] {
         bus.errors.split(separator: "\n").filter { !$0.contains("fd limit") }
     }
@@ -55,7 +55,7 @@ final class InstalledSystem: Sendable {
         let text = try TemporaryFolder.read("/usr/share/dbus-1/system.conf")
         let kept = String(decoding: text, as: UTF8.self).split(separator: "\n")
             .filter { line in !unwanted.contains { line.contains($0) } }
-        // What logind's own package brings.
+        // The policy of logind's own package.
         let logind = """
             <policy user="root"><allow own="org.freedesktop.login1"/></policy>
             <policy context="default"><allow send_destination="org.freedesktop.login1"/></policy>
@@ -73,7 +73,7 @@ final class InstalledSystem: Sendable {
 
     // MARK: - Users
 
-    /// Has systemd make the users of the shipped files, beside those of this machine.
+    /// Makes the shipped users with systemd, in addition to this machine's users.
     private static func makeUsers(in folder: String) async throws -> [String: UInt32] {
         mkdir(folder + "/etc", 0o755)
         for file in ["passwd", "group"] {
@@ -91,7 +91,7 @@ final class InstalledSystem: Sendable {
         return users
     }
 
-    /// What has a program know those users.
+    /// Environment variables that make a program see these users.
     private static func accounts(_ folder: String) -> [String: String] {
         [
             "LD_PRELOAD": "libnss_wrapper.so", "NSS_WRAPPER_PASSWD": "\(folder)/etc/passwd",
@@ -101,7 +101,7 @@ final class InstalledSystem: Sendable {
 
     func uid(_ user: String) throws -> UInt32 { try #require(users[user], "\(user)") }
 
-    /// Words that run a program as a user.
+    /// A command line that runs a program as a user.
     func words(as user: String, _ program: [String]) throws -> [String] {
         let uid = try uid(user)
         return ["/usr/bin/setpriv", "--reuid=\(uid)", "--regid=\(uid)", "--clear-groups"] + program
@@ -109,7 +109,7 @@ final class InstalledSystem: Sendable {
 
     // MARK: - Programs
 
-    /// Starts a program as a user; it has the users and this bus as its system bus.
+    /// Starts a program as a user, with these users and this bus as its system bus.
     func start(as user: String, _ program: [String]) throws -> ChildProcess {
         var environment = Self.accounts(site.folder)
         environment["DBUS_SYSTEM_BUS_ADDRESS"] = address
@@ -120,12 +120,12 @@ final class InstalledSystem: Sendable {
         return try ChildProcess(try words(as: user, program), environment: environment)
     }
 
-    /// Starts the daemon as its unit has it, and waits until it answers.
+    /// Starts the daemon with its unit's options, and waits until it answers.
     ///
     /// - Parameters:
-    ///   - bus: What it takes this bus for; an address: one without sessions.
+    ///   - bus: The value of `--bus`. An address means a bus without sessions.
     ///   - configuration: The text of its configuration file.
-    /// - Returns: Its process.
+    /// - Returns: The daemon's process.
     /// - Throws: When it does not start.
     func startDaemon(
         bus: String = "system",
@@ -165,7 +165,7 @@ final class InstalledSystem: Sendable {
         try Connection(.address(address))
     }
 
-    /// A connection without a library, over a bridge that runs as a user: there as long as that.
+    /// Connects without a library, through a bridge that runs as a user and ends with the client.
     func rawClient(as user: String) throws -> (client: RawClient, bridge: ChildProcess) {
         let (ours, theirs) = try streamPair()
         let program = ["/usr/bin/systemd-stdio-bridge", "--bus-path=\(address)"]
@@ -177,7 +177,7 @@ final class InstalledSystem: Sendable {
         return (try RawClient(over: ours), bridge)
     }
 
-    /// The bus over a bridge that runs as a user.
+    /// The bus's address through a bridge that runs as a user.
     func address(as user: String) throws -> String {
         "unixexec:path=/usr/bin/setpriv,argv0=setpriv,argv1=--reuid=\(try uid(user)),"
             + "argv2=--clear-groups,argv3=/usr/bin/systemd-stdio-bridge,"

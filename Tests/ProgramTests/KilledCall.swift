@@ -3,31 +3,32 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// A call in whose midst somebody is killed: an evaluation, an enrolment or a read of the keychain.
+/// A call during which a process is killed: an evaluation, an enrolment or a read of the keychain.
 @BusActor
 struct KilledCall {
-    /// How far it has come.
+    /// The progress of the call.
     enum Step: CaseIterable {
         case called, shown, looking, missed, matching
-        /// A wrong passcode is with the verifier, which has not answered.
+        /// The verifier has a wrong password and withholds its verdict.
         case typed
-        /// It was told that it was wrong.
+        /// The wrong password was reported.
         case rejected
-        /// The right passcode is with the verifier, which has not answered.
+        /// The verifier has the right password and withholds its verdict.
         case verifying
-        /// There was a match, which waits to be confirmed.
+        /// A match waits for confirmation.
         case confirming
-        /// The sensor has seen two of an enrolment's five stages.
+        /// The sensor has reported two of an enrolment's five stages.
         case enrolling
-        /// The prompt of a keychain item is up, which a match opens.
+        /// The prompt of a keychain item is shown, and a match will open the item.
         case reading
-        /// There was the match, and the item's own password is asked for.
+        /// After the match, the prompt requests the item's own password.
         case asked
 
-        /// Whether the verifier doesn't answer until it is over.
+        /// Whether the verifier withholds its verdict until the kill.
         var isHeld: Bool { self == .typed || self == .verifying }
 
-        /// How many misses count, of one before the call, until a match or a passcode is accepted.
+        /// Misses that count until a match or password is accepted, including a miss before the
+        /// call.
         var misses: Int {
             switch self {
             case .missed: 2
@@ -36,7 +37,7 @@ struct KilledCall {
             }
         }
 
-        /// The same of wrong passcodes, beside those that the call takes.
+        /// Wrong passwords that count, without those of the call.
         var wrongPasscodes: Int { self == .enrolling ? 0 : 1 }
     }
 
@@ -49,12 +50,12 @@ struct KilledCall {
     let step: Step
     let events: AsyncStream<StreamEvent>
     private let reply: @BusActor () async throws(DBusError) -> Void
-    /// Ends what no prompt ends.
+    /// Cancels a call that no prompt can cancel.
     let cancel: @BusActor () async -> Void
-    /// The keychain item; nil: there is none.
+    /// The keychain item, if any.
     private let item: String?
 
-    /// Begins the call; the bench shows the prompts.
+    /// Starts the call; the bench shows the prompts.
     init(_ step: Step, of client: Connection, at bench: CrashBench) async throws {
         self.step = step
         bench.forgetPrompts()
@@ -89,7 +90,7 @@ struct KilledCall {
         }
     }
 
-    /// How it ends: the error, or nothing when it was granted.
+    /// Waits for the end; returns the error, or nil if granted.
     func end() async -> DBusError? {
         do throws(DBusError) {
             try await reply()
@@ -99,7 +100,7 @@ struct KilledCall {
         }
     }
 
-    /// What it was about is as it was before.
+    /// Expects that the call left no change.
     func expectNothingLeft(at bench: CrashBench, _ what: Comment) async throws {
         switch step {
         case .confirming: try await bench.becomeFace(false)
@@ -172,7 +173,7 @@ struct KilledCall {
             )
     }
 
-    /// Begins to read an item; what comes of it is the secret.
+    /// Starts to read an item; the task returns the secret.
     private static func read(
         _ id: String,
         of client: Connection,
@@ -196,7 +197,7 @@ struct KilledCall {
 }
 
 extension CrashBench {
-    /// The daemon's unique name: events are followed from no other.
+    /// The daemon's unique name, which event streams need.
     fileprivate func owner() async throws -> String {
         try #require(try await connection.nameOwner(TestDaemon.name))
     }
@@ -212,7 +213,7 @@ extension CrashBench {
         Keychain1Proxy(client, destination: try await owner(), path: Keychain1.path)
     }
 
-    /// Makes a sensor one whose matches have to be confirmed, or that of before.
+    /// Turns the sensor into a face sensor, whose matches need confirmation, or back.
     fileprivate func becomeFace(_ isFace: Bool) async throws {
         let sensor = sensor("One")
         try await sensor.setBiometryType(biometryType: isFace ? 2 : 1)

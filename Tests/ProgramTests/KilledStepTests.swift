@@ -6,14 +6,14 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Each process is killed at each step of an evaluation, and so is the bus.
+/// Kills each process, and the bus, at each step of an evaluation.
 ///
-/// `CrashTests` does it at any moment; here no step is left to chance: of an evaluation, an
-/// enrolment and a read of the keychain. The daemon and the bus are killed at each, everybody else
-/// where the service waits for them; with `LA_NIGHTLY` at each as well.
+/// `CrashTests` kills at random moments; this suite covers every step of an evaluation, an
+/// enrolment and a read of the keychain. The daemon and the bus are killed at each step, others
+/// only where the service waits for them, or at each step with `LA_NIGHTLY`.
 @Suite("A kill at each step", .timeLimit(.minutes(10)))
 struct KilledStepTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
     typealias Step = KilledCall.Step
@@ -34,7 +34,7 @@ struct KilledStepTests {
     }
 
     @Test(
-        "L17, L26: whoever is killed at a step of an evaluation, nobody is let in, all works on",
+        "L17, L26: A kill at any step of an evaluation grants nothing, and the programs recover",
         arguments: Victim.allCases
     )
     @BusActor
@@ -48,7 +48,7 @@ struct KilledStepTests {
         }
     }
 
-    /// One call, in whose midst somebody is killed.
+    /// Makes a call and kills a process during it.
     @BusActor
     private func live(
         _ bench: CrashBench,
@@ -56,7 +56,7 @@ struct KilledStepTests {
         _ step: Step,
         _ what: Comment
     ) async throws {
-        // So that there are counts that could get lower.
+        // Makes counts that could decrease.
         #expect(await bench.evaluate(touching: [false]) != nil, what)
         bench.mood = .wrongOnce
         #expect(await bench.evaluate(2, CrashBench.passcodeInTime) != nil, what)
@@ -84,7 +84,7 @@ struct KilledStepTests {
         }
         let refusal = await call.end()
         if let refusal {
-            // Of what is gone the bus tells, or the connection to it.
+            // The bus, or the broken connection to it, reports the loss of its own processes.
             let isTheirs = refusal.name.rawValue.hasPrefix("org.localauth.")
             #expect(isTheirs || [.daemon, .client, .bus].contains(victim), "\(what): \(refusal)")
         } else {
@@ -93,7 +93,7 @@ struct KilledStepTests {
         try await recover(bench, victim, call, isGranted: refusal == nil, what)
     }
 
-    /// Whether a call ends although nobody cancels it.
+    /// Whether a call ends without Cancel.
     private static func endsByItself(_ call: KilledCall, without victim: Victim) -> Bool {
         switch (victim, call.step) {
         case (.agent, .confirming), (.sensor, .enrolling): true
@@ -101,7 +101,7 @@ struct KilledStepTests {
         }
     }
 
-    /// Waits until the service says that somebody is gone whom a call can do without.
+    /// Waits until the service reports the loss of a process that the call does not need.
     @BusActor
     private func expectNotice(
         of victim: Victim,
@@ -118,7 +118,7 @@ struct KilledStepTests {
         Issue.record("\(what): the call ended, and \(kind) was not told")
     }
 
-    /// Goes on until the step is reached.
+    /// Advances the call to its step.
     @BusActor
     private func reach(_ call: KilledCall, at bench: CrashBench) async throws {
         switch call.step {
@@ -154,15 +154,15 @@ struct KilledStepTests {
         Issue.record("the call ended before \(call.step): \(String(describing: await call.end()))")
     }
 
-    /// Gives the prompt a passcode; it comes by way of another process, maybe later than an event.
+    /// Types a password into the prompt, which another process shows, perhaps later than an event.
     @BusActor
     private func type(_ passcode: String, at bench: CrashBench) async throws {
         try await eventually("a prompt") { bench.hasPrompt }
         bench.typeEverywhere(passcode)
     }
 
-    /// What was told still counts, and so does a passcode on which there was no verdict; then
-    /// everything works.
+    /// Expects that reported counts still count, with a password without verdict, and that the
+    /// programs recover.
     @BusActor
     private func recover(
         _ bench: CrashBench,
@@ -174,14 +174,14 @@ struct KilledStepTests {
         bench.mood = .watching
         let told = call.step.misses
         let endsDaemon = [.daemon, .bus].contains(victim)
-        // The service forgives a check of which it hears that it was the right one.
+        // The service forgives the attempt once it learns that the password was right.
         let isCounted =
             [.typed, .rejected].contains(call.step)
             || call.step == .verifying && (endsDaemon || victim == .verifier)
         let record = endsDaemon ? try bench.record() : try bench.recordOfRunningDaemon()
         if !isGranted { #expect(record.failures >= told, what) }
         #expect(record.wrongPasscodes >= call.step.wrongPasscodes + (isCounted ? 1 : 0), what)
-        // What the verifier says now, nobody waits for.
+        // No call waits for this verdict.
         if call.step.isHeld { bench.letChecksGoOn() }
         switch victim {
         case .daemon, .bus:
@@ -200,7 +200,7 @@ struct KilledStepTests {
         try await bench.sensorsAreThere()
         try await call.expectNothingLeft(at: bench, what)
         if let left = try await bench.attemptsLeftAfterOneMore() {
-            // With a match an item was read.
+            // The read succeeded with a match, which cleared the misses.
             let told = call.step == .reading ? 0 : told
             #expect(Int(left) <= CrashBench.lockout - told - 1, what)
         }

@@ -4,18 +4,17 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// L2: root asks a user from a process of its own in the user's session, as GDM's lock
-/// screen does.
-@Suite("Root asks in a user's session", .enabled(if: getuid() == 0), .timeLimit(.minutes(10)))
+/// L2: Root evaluates a user from its own process in the user's session, as GDM's lock screen does.
+@Suite("Root in a user's session", .enabled(if: getuid() == 0), .timeLimit(.minutes(10)))
 struct LockScreenTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    /// The verifier knows users by their name.
+    /// The verifier looks up users by name.
     private static let uid = getpwnam("nobody").pointee.pw_uid
 
-    /// A bench where the test's process, root's, shows what it asks of a user, in the user's
-    /// session; a finger of the user lies on the sensor.
+    /// A bench on which root's test process evaluates a user in the user's session, with the user's
+    /// finger on the sensor.
     @BusActor
     private final class Screen {
         let bench: SessionBench
@@ -39,7 +38,7 @@ struct LockScreenTests {
             try await bench.registerAgent(["process": .uint32(UInt32(getpid()))])
         }
 
-        /// The process is in this session now, the one that the user sits at.
+        /// Moves the process to a session, which is in front.
         func enter(_ session: StandInSession) {
             bench.logind.current = session
             bench.logind.display = session
@@ -60,7 +59,7 @@ struct LockScreenTests {
         }
     }
 
-    @Test("L2: root is given the finger above the lock of the session that it asks in")
+    @Test("L2: Root may use the finger on the lock screen of its session")
     @BusActor
     func locked() async throws {
         let screen = try await Screen()
@@ -70,7 +69,7 @@ struct LockScreenTests {
         #expect(screen.bench.agent.count == 1)
     }
 
-    @Test("L4: a face that is confirmed for root after a switch that nobody told of is none")
+    @Test("L4: A face confirmed for root after a switch whose signal was lost does not count")
     @BusActor
     func confirmed() async throws {
         let screen = try await Screen()
@@ -92,13 +91,13 @@ struct LockScreenTests {
         #expect(await bench.end(of: call)?.name == .systemCancel)
     }
 
-    /// What keeps root from asking there.
+    /// Reasons that prevent root's evaluation.
     enum Hindrance: CaseIterable {
         case inactive, remote, remoteRoot, otherUser, ended
     }
 
     @Test(
-        "L2: the session that root asks in is the user's, here, in front, and not ended",
+        "L2: Root's session must belong to the user, and be local, in front and not ended",
         arguments: Hindrance.allCases
     )
     @BusActor
@@ -106,7 +105,7 @@ struct LockScreenTests {
         let screen = try await Screen(isRemote: hindrance == .remote)
         let logind = screen.bench.logind
         if hindrance == .otherUser || hindrance == .remoteRoot {
-            // The user's own is in front as well, on another seat.
+            // The user's own session is in front too, on another seat.
             let isRemote = hindrance == .remoteRoot
             let uid = isRemote ? 0 : Self.uid + 1
             screen.enter(StandInSession("c8", at: logind, uid: uid, isRemote: isRemote))
@@ -115,7 +114,7 @@ struct LockScreenTests {
         try await screen.register()
         if hindrance == .inactive { screen.session.activate(false) }
         if hindrance == .ended {
-            // Another one of the user is in front now, and the process in none.
+            // Another session of the user is in front, and the process is in no session.
             logind.remove(screen.session)
             screen.enter(StandInSession("c9", at: logind, uid: Self.uid))
             logind.current = nil
@@ -125,7 +124,7 @@ struct LockScreenTests {
             switch hindrance {
             case .remote, .remoteRoot: [.biometryNotAvailable]
             case .inactive, .otherUser: [.notInteractive]
-            // Whether or not its agent is known to be gone.
+            // The reason depends on whether the daemon has noticed the agent's end.
             case .ended: [.notInteractive, .biometryNotAvailable]
             }
         let told = refusal?.message ?? "nothing"

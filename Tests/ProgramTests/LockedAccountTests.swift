@@ -5,13 +5,13 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// `passwd -l` and `passwd -d`, as the real verifier sees them in a shadow file of the test's own.
+/// `passwd -l` and `passwd -d`, as the real verifier sees them in the test's shadow file.
 @Suite("Locked accounts", .timeLimit(.minutes(10)))
 struct LockedAccountTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    /// Whether the kernel lets this user have a shadow file of its own.
+    /// Whether the kernel lets the test mount its own shadow file.
     static let isPossible: Bool = {
         let words = [
             "/usr/bin/unshare", "-m", "/bin/mount", "--bind", "/etc/passwd", "/etc/shadow",
@@ -20,9 +20,9 @@ struct LockedAccountTests {
         return (try? ChildProcess.run(words))?.status == 0
     }()
 
-    /// The password field of root, which is who the test runs as.
+    /// Writes a password field for root, who runs the test.
     private static func set(_ field: String, in file: String) throws {
-        // In place: what is bound over the system's file is this one.
+        // In place, because this file is mounted over the system's file.
         let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         try #require(descriptor >= 0)
         defer { close(descriptor) }
@@ -31,7 +31,7 @@ struct LockedAccountTests {
     }
 
     @Test(
-        "R69: passwd -l hides the items that need a passcode, -u shows them, -d deletes them",
+        "R69: passwd -l hides items that need a password, -u shows them, -d deletes them",
         .enabled(if: isPossible, "needs a mount namespace")
     )
     @BusActor

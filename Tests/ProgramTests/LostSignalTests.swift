@@ -5,11 +5,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What the login manager said, and a bus with full queues dropped, is found out before the next
-/// decision.
+/// Signals of logind that a full bus dropped are noticed before the next decision.
 @Suite("Lost signals of logind", .timeLimit(.minutes(10)))
 struct LostSignalTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
     /// A lock, a switch or a sleep, and its end.
@@ -29,7 +28,7 @@ struct LostSignalTests {
         var refusal: DBusError.Name { self == .suspend ? .systemCancel : .notInteractive }
     }
 
-    @Test("L2, L4: what was missed refuses the next evaluation", arguments: Event.allCases)
+    @Test("L2, L4: A lost signal refuses the next evaluation", arguments: Event.allCases)
     @BusActor
     func arriving(_ event: Event) async throws {
         let bench = try await SessionBench()
@@ -43,7 +42,7 @@ struct LostSignalTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L4: a match after what was missed is none", arguments: Event.allCases)
+    @Test("L4: A match after a lost signal does not count", arguments: Event.allCases)
     @BusActor
     func matching(_ event: Event) async throws {
         let bench = try await SessionBench()
@@ -57,7 +56,7 @@ struct LostSignalTests {
     }
 
     @Test(
-        "L4: a match is none after what was missed while its template was looked up",
+        "L4: A match does not count if a signal was lost during the look-up of its template",
         arguments: [nil] + Event.allCases
     )
     @BusActor
@@ -78,13 +77,13 @@ struct LostSignalTests {
     }
 
     @Test(
-        "L4: a match is none after what was missed while its template was looked up once more",
+        "L4: A match does not count if a signal was lost during a second look-up of its template",
         arguments: [nil] + Event.allCases
     )
     @BusActor
     func lookedUpOnceMore(_ event: Event?) async throws {
         let bench = try await SessionBench()
-        // What it says comes before the login manager's answers that are sent afterwards.
+        // On logind's connection, so that its messages precede logind's later replies.
         let slow = try StandInSensor(on: bench.logind.connection, name: "Slow")
         try await bench.device("Slow", becomes: "")
         try await bench.registerAgent()
@@ -101,7 +100,7 @@ struct LostSignalTests {
         #expect(slow.onList == nil)
     }
 
-    @Test("L4: a right passcode after what was missed is none", arguments: Event.allCases)
+    @Test("L4: A right password after a lost signal does not count", arguments: Event.allCases)
     @BusActor
     func typing(_ event: Event) async throws {
         let bench = try await SessionBench()
@@ -113,7 +112,7 @@ struct LostSignalTests {
         #expect(await bench.end(of: running)?.name == .systemCancel)
     }
 
-    @Test("L4: a face that is confirmed after what was missed is none", arguments: Event.allCases)
+    @Test("L4: A face confirmed after a lost signal does not count", arguments: Event.allCases)
     @BusActor
     func confirming(_ event: Event) async throws {
         let bench = try await SessionBench()
@@ -126,7 +125,7 @@ struct LostSignalTests {
         #expect(await bench.agent.ends.next() == "system")
     }
 
-    @Test("L4: an app's password after what was missed is none", arguments: Event.allCases)
+    @Test("L4: An app's password after a lost signal is not accepted", arguments: Event.allCases)
     @BusActor
     func password(_ event: Event) async throws {
         let bench = try await SessionBench()
@@ -141,7 +140,7 @@ struct LostSignalTests {
     }
 
     @Test(
-        "L2, L9: what waits for its turn is not shown after what was missed",
+        "L2, L9: A queued evaluation shows no prompt after a lost signal",
         arguments: Event.allCases
     )
     @BusActor
@@ -149,7 +148,7 @@ struct LostSignalTests {
         let bench = try await SessionBench()
         try await bench.registerAgent()
         let running = try await bench.evaluation()
-        // Two of a connection may wait: when one is refused, whichever it is, the others do.
+        // A connection may queue two calls: once a third is refused, the others are queued.
         let ends = Witness<DBusError.Name?>()
         for _ in 0..<3 {
             let call = try bench.manager.evaluateStream(policy: 1, reason: "test", options: [:])
@@ -165,7 +164,7 @@ struct LostSignalTests {
         #expect(bench.agent.count == 1)
     }
 
-    @Test("L2, L4: a session whose end nobody told of is none")
+    @Test("L2, L4: A session whose end was not signalled counts as ended")
     @BusActor
     func gone() async throws {
         let bench = try await SessionBench()
@@ -176,7 +175,7 @@ struct LostSignalTests {
         #expect(try await bench.evaluateWithMatch()?.name == .notInteractive)
     }
 
-    @Test("L2: a lock ends what a context has proved, also one that nobody told of")
+    @Test("L2: A lock ends a context's proof, even if its signal was lost")
     @BusActor
     func kept() async throws {
         for isLost in [false, true] {
@@ -201,7 +200,7 @@ struct LostSignalTests {
         }
     }
 
-    @Test("L2, L4: what was read before a lock that was heard meanwhile does not unlock")
+    @Test("L2, L4: An older reply does not undo a lock that was signalled meanwhile")
     @BusActor
     func overtakenByLock() async throws {
         let bench = try await SessionBench()
@@ -218,7 +217,7 @@ struct LostSignalTests {
         #expect(try await bench.absence() == "locked")
     }
 
-    @Test("L4: what was read before a sleep that was heard meanwhile wakes nobody")
+    @Test("L4: An older reply does not undo a sleep that was signalled meanwhile")
     @BusActor
     func overtakenBySleep() async throws {
         let bench = try await SessionBench()
@@ -230,12 +229,12 @@ struct LostSignalTests {
             logind.prepareForSleep(true)
         }
         #expect(await bench.evaluate()?.name == .systemCancel)
-        // What it was answered came before this, and is dealt with by then.
+        // The replies to the daemon came earlier, so the daemon has handled them.
         for _ in 0..<20 { _ = try await bench.manager.version() }
         #expect(try await bench.device("Simulated").unavailability() == "suspended")
     }
 
-    @Test("L4: that the machine woke up is found out, though nobody said so")
+    @Test("L4: The daemon notices the end of sleep without a signal")
     @BusActor
     func waking() async throws {
         let bench = try await SessionBench()

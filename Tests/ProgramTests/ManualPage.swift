@@ -3,7 +3,7 @@ import Foundation
 /// A manual page of `docs/man`, as far as tests compare it.
 struct ManualPage {
     let name: String
-    /// The lines, those that end in a backslash joined with the next.
+    /// The lines, with continuation lines joined.
     private let lines: [String]
 
     init(path: String) throws {
@@ -12,13 +12,12 @@ struct ManualPage {
             .split(separator: "\n").map(String.init)
     }
 
-    /// The lines of a section.
     func section(_ title: String) -> [String] {
         guard let start = lines.firstIndex(of: ".Sh \(title)") else { return [] }
         return Array(lines[(start + 1)...].prefix { !$0.hasPrefix(".Sh ") })
     }
 
-    /// What is listed in a section: the head of each item, and the text below it.
+    /// The items of a section's lists: head and text.
     func items(_ title: String) -> [(head: String, text: [String])] {
         section(title).split(whereSeparator: { $0.hasPrefix(".Bl ") || $0 == ".El" })
             .flatMap { list in
@@ -30,22 +29,22 @@ struct ManualPage {
             }
     }
 
-    /// The long options that a line names.
+    /// The long options in a line.
     static func options(_ line: some StringProtocol) -> Set<String> {
         Set(String(line).matches(of: /Fl -([a-z0-9-]+)/).map { String($0.1) })
     }
 
-    /// The words that lines set in the type of commands.
+    /// The words that lines set as commands.
     static func commands(_ lines: [String]) -> Set<String> {
         Set(lines.compactMap { $0.firstMatch(of: /^\.Cm ([a-z-]+)/) }.map { String($0.1) })
     }
 
-    /// What it says of exit statuses.
+    /// The exit statuses that the page lists.
     var statuses: Set<Int32> {
         Set(items("EXIT STATUS").compactMap { Int32($0.head) })
     }
 
-    /// Other pages that it refers to: name and section.
+    /// The referenced pages: name and section.
     var references: [(name: String, section: String)] {
         lines.compactMap { $0.firstMatch(of: /^\.Xr ([^ ]+) ([1-8])/) }
             .map { (String($0.1), String($0.2)) }

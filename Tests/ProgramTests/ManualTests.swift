@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The manual pages say what the programs do.
+/// The manual pages match the programs.
 @Suite("Manual pages", .timeLimit(.minutes(10)))
 struct ManualTests {
     private static let folder = URL(filePath: #filePath).resolvingSymlinksInPath()
@@ -13,7 +13,7 @@ struct ManualTests {
         "localauth-sensor-fido2.1", "localauth-sensor-fingerprint.1",
         "localauth-sensor-simulated.1", "localauth-settings.1",
     ]
-    /// No bus can be there.
+    /// An address without a bus.
     private static let nowhere = ["--bus", "unix:path=/nowhere/bus"]
 
     private static func page(_ file: String) throws -> ManualPage {
@@ -24,7 +24,7 @@ struct ManualTests {
         try await ChildProcess(words, mergesErrors: true).ended(within: .seconds(60))
     }
 
-    /// The options that a help text lists: one begins each line of the list.
+    /// The options in a help text, each at the start of a line.
     private static func options(inHelp text: String) -> Set<String> {
         Set(
             text.split(separator: "\n")
@@ -33,21 +33,21 @@ struct ManualTests {
         )
     }
 
-    @Test("Every program that is installed has a page, and every page is of one")
+    @Test("Every installed program has a page, and every page has a program")
     func programs() async throws {
         let files = try await Installation("install", "install-simulated").files()
         let programs = files.filter { $0.hasPrefix("usr/bin/") || $0.contains("/libexec/") }
             .map { $0.split(separator: "/").last ?? "" }
         let pages = files.compactMap { $0.wholeMatch(of: /usr\/share\/man\/man[18]\/(.+)\.[18]/) }
             .map(\.1)
-            // A module of PAM is no program.
+            // A PAM module is no program.
             .filter { !$0.hasPrefix("pam_") }
         #expect(programs.count > 5)
         #expect(programs.sorted() == pages.sorted())
     }
 
     @Test(
-        "A service's page has the options of its help, and no others",
+        "A service's page lists exactly the options of its help",
         arguments: services + ["localauth-sensor-check.1"]
     )
     func options(_ file: String) async throws {
@@ -60,7 +60,7 @@ struct ManualTests {
         #expect(ManualPage.options(page.section("SYNOPSIS").joined(separator: " ")) == options)
     }
 
-    @Test("A service's page has the exit statuses of the service", arguments: services)
+    @Test("A service's page lists exactly its exit statuses", arguments: services)
     func statuses(_ file: String) async throws {
         let program = String(file.dropLast(2))
         var statuses: Set<Int32> = []
@@ -70,7 +70,7 @@ struct ManualTests {
         #expect(try Self.page(file).statuses == statuses)
     }
 
-    @Test("The page of localauth-sensor-check has its exit statuses, but that of a good sensor")
+    @Test("The page of localauth-sensor-check lists its exit statuses except success")
     func checkStatuses() async throws {
         var statuses: Set<Int32> = []
         for words in [["--help"], ["--no-such-option"], ["/nowhere/sensor"]] {
@@ -79,7 +79,7 @@ struct ManualTests {
         #expect(try Self.page("localauth-sensor-check.1").statuses == statuses)
     }
 
-    /// The verbs that a help text lists.
+    /// The verbs in a help text.
     private static func verbs(inHelp text: String) -> [String] {
         guard let list = text.firstRange(of: "SUBCOMMANDS:\n") else { return [] }
         return text[list.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
@@ -88,7 +88,7 @@ struct ManualTests {
             .map { String($0.1) }
     }
 
-    /// What stands for several options in the synopses of the page.
+    /// The words that stand for several options in the page's synopses.
     private static func groups(_ page: ManualPage) -> [String: Set<String>] {
         var groups: [String: Set<String>] = [:]
         var group: String?
@@ -104,7 +104,7 @@ struct ManualTests {
         return groups
     }
 
-    /// The options that a synopsis has.
+    /// The options in a synopsis.
     private static func options(
         _ synopsis: String,
         _ groups: [String: Set<String>]
@@ -116,7 +116,7 @@ struct ManualTests {
     }
 
     @Test(
-        "The page of localauthctl has the verbs of its help with their options, and no others",
+        "The page of localauthctl lists exactly the verbs and options of its help",
         arguments: [(["localauthctl"], "VERBS"), (["localauthctl", "keychain"], "KEYCHAIN")]
     )
     func verbs(_ command: [String], _ section: String) async throws {
@@ -138,7 +138,7 @@ struct ManualTests {
         }
     }
 
-    @Test("The page of localauthctl has its exit statuses, and no others")
+    @Test("The page of localauthctl lists exactly its exit statuses")
     func controlStatuses() async throws {
         let folder = try TemporaryFolder()
         let empty = ["keychain", "export-recovery-key", "--state-directory", folder.path]
@@ -149,7 +149,7 @@ struct ManualTests {
         #expect(try Self.page("localauthctl.1").statuses == statuses)
     }
 
-    @Test("Neither man nor mandoc finds anything wrong, and what a page refers to is there")
+    @Test("man and mandoc accept every page, and every reference has a page")
     func pages() async throws {
         let site = try await Installation("install", "install-simulated")
         let files = try site.files().filter { $0.hasPrefix("usr/share/man/") }

@@ -4,15 +4,16 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// L2 and L28: who is asked for a process in no session, and where nobody can be asked.
+/// L2 and L28: prompts for processes in no session, and where none is possible.
 ///
-/// The test's process asks; the agents beside its own are `localauthctl agent` on a terminal.
+/// The test's process is the caller. Agents other than its own are `localauthctl agent` on a
+/// terminal.
 @Suite("Processes in no session", .timeLimit(.minutes(10)))
 struct OutsideTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    /// A bench whose session has an agent on a terminal; the test's process is in no session.
+    /// A bench whose session has an agent on a terminal, while the test's process is in no session.
     @BusActor
     private final class Desk {
         let bench: SessionBench
@@ -37,14 +38,14 @@ struct OutsideTests {
             leave(for: nil)
         }
 
-        /// The test's process is in another session now.
+        /// Moves the test's process to another session.
         func leave(for session: StandInSession?) {
             bench.logind.current = session
             bench.logind.tell("SessionNew")
         }
     }
 
-    @Test("L2: it is given sensors where the prompt is on the session's own terminal")
+    @Test("L2: A process may use sensors if its prompt is on the session's own terminal")
     @BusActor
     func atTheMachine() async throws {
         let desk = try await Desk()
@@ -58,7 +59,7 @@ struct OutsideTests {
         withExtendedLifetime(desk) {}
     }
 
-    @Test("L2: where its prompt is on another terminal it is asked for the passcode alone")
+    @Test("L2: With the prompt on another terminal, only the password is accepted")
     @BusActor
     func onAnotherTerminal() async throws {
         let desk = try await Desk(terminal: "tty2")
@@ -82,14 +83,14 @@ struct OutsideTests {
         withExtendedLifetime(desk) {}
     }
 
-    @Test("L2: an agent in no session is no agent, but root's of a process")
+    @Test("L2: An agent in no session is refused, except root's agent of a process")
     @BusActor
     func agent() async throws {
         let bench = try await SessionBench()
         bench.logind.current = nil
         bench.logind.tell("SessionNew")
         var kinds: [[String: Variant]] = [[:], ["fallback": .bool(true)]]
-        // Root's agent of a process, such as a PAM module, may be anywhere.
+        // Root's agent of a process, for example a PAM module, may run in no session.
         if getuid() != 0 { kinds.append(["process": .uint32(UInt32(getpid()))]) }
         for options in kinds {
             let refusal = await #expect(throws: DBusError.self) {
@@ -107,7 +108,7 @@ struct OutsideTests {
         try await bench.registerAgent(["process": .uint32(UInt32(getpid()))])
     }
 
-    @Test("L2: whoever leaves its session while it is looked up is in none")
+    @Test("L2: A caller that leaves its session during the look-up counts as in no session")
     @BusActor
     func leavesMeanwhile() async throws {
         let bench = try await SessionBench()
@@ -124,7 +125,7 @@ struct OutsideTests {
         #expect(passing.onLookUp == nil)
     }
 
-    @Test("L28: a session that is locked while it is looked up is locked")
+    @Test("L28: A session that is locked during the look-up counts as locked")
     @BusActor
     func lockedMeanwhile() async throws {
         let bench = try await SessionBench()
@@ -133,14 +134,14 @@ struct OutsideTests {
         bench.logind.tell("SessionNew")
         locked.onLookUp = {
             locked.onLookUp = nil
-            // What was read is older.
+            // The reply that was read is older than the lock.
             locked.lock(true)
         }
         #expect(try await bench.absence() == "locked")
         #expect(locked.onLookUp == nil)
     }
 
-    @Test("L2: a user with remote sessions alone sits nowhere")
+    @Test("L2: A user with only remote sessions is not at the machine")
     @BusActor
     func onlyRemote() async throws {
         let bench = try await SessionBench(isRemote: true)
@@ -154,7 +155,7 @@ struct OutsideTests {
         #expect(try await bench.absence() == "no-session")
     }
 
-    @Test("L2: of two local sessions it is asked in the one in front")
+    @Test("L2: Of two local sessions, the session in front shows the prompt")
     @BusActor
     func twoSessions() async throws {
         let desk = try await Desk()
@@ -165,7 +166,7 @@ struct OutsideTests {
         bench.logind.more = [away, bench.session]
         bench.logind.tell("SessionNew")
         #expect(try await bench.evaluateWithMatch() == nil)
-        // Nothing shows prompts there.
+        // No agent runs in that session.
         bench.session.activate(false)
         away.activate(true)
         #expect(await bench.evaluate()?.name == .notInteractive)
@@ -177,7 +178,7 @@ struct OutsideTests {
     }
 
     @Test(
-        "L2: a session that su, a local ssh, a remote desktop or a timer made is none",
+        "L2: A session made by su, a local ssh, a remote desktop or a timer does not count",
         arguments: [
             ("su-l", "user", ""), ("sshd", "user", ""), ("xrdp-sesman", "user", ""),
             ("cron", "background", ""), ("login", "background", "seat0"),
@@ -196,12 +197,12 @@ struct OutsideTests {
             try await bench.registerAgent()
         }
         #expect(refusal?.name == .accessDenied)
-        // The one at the machine is asked.
+        // The session at the machine shows the prompt.
         #expect(try await bench.evaluateWithMatch() == nil)
         withExtendedLifetime(desk) {}
     }
 
-    @Test("L2: a login on a terminal without a seat is local")
+    @Test("L2: A login on a terminal without a seat is local")
     @BusActor
     func console() async throws {
         let bench = try await SessionBench()
@@ -210,7 +211,7 @@ struct OutsideTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L2: a process of a remote session is refused, though its user sits here as well")
+    @Test("L2: A process of a remote session is refused, even if its user is at the machine too")
     @BusActor
     func remote() async throws {
         let desk = try await Desk()
@@ -227,7 +228,7 @@ struct OutsideTests {
 
     // MARK: - L28
 
-    /// What keeps Evaluate from asking, and how it passes.
+    /// MARK: - L28
     enum Hindrance: CaseIterable {
         case lock, leave, suspend, otherUser, logout
 
@@ -265,7 +266,7 @@ struct OutsideTests {
     }
 
     @Test(
-        "L28: Interactive is true only where Evaluate would ask, and its change is announced",
+        "L28: Interactive is true exactly while Evaluate can prompt, and changes are signalled",
         arguments: Hindrance.allCases
     )
     @BusActor

@@ -4,15 +4,15 @@ import Glibc
 import LocalAuthBus
 import TestSupport
 
-/// The daemon, a sensor that knows somebody, and stacks of PAM with the module in them.
+/// The daemon, a sensor with an enrolled user, and PAM stacks with the module.
 ///
-/// What comes after the module takes the passcode of ``PAMService``.
+/// The modules after it accept the password of ``PAMService``.
 @BusActor final class PAMBench {
-    /// Who is recognised: nobody for root, whom no sensor serves, else who runs the tests.
+    /// The user to recognise: `nobody` for root, who can't use sensors, else the tests' user.
     nonisolated static let uid: UInt32 = getuid() == 0 ? 65534 : getuid()
     nonisolated static let user = String(cString: getpwuid(uid).pointee.pw_name)
 
-    /// PAM's numbers.
+    /// PAM's result codes.
     nonisolated static let success: Int32 = 0
     nonisolated static let refused: Int32 = 7
     nonisolated static let unavailable: Int32 = 9
@@ -22,7 +22,7 @@ import TestSupport
     let daemon: TestDaemon
     let verifier: ChildProcess
     let sensor: ChildProcess
-    /// The module, and where its tests' programs are.
+    /// Paths of the module and of its tests' client.
     let module: String
     private let client: String
 
@@ -33,12 +33,12 @@ import TestSupport
         daemon = try await TestDaemon(on: bus, configuration: configuration)
         sensor = try await daemon.startSensor(enrolling: nil)
         _ = try await daemon.sensor.addTemplate(uid: Self.uid, label: "right index")
-        // Files alone, as pam_wrapper wants it.
+        // A folder of its own, because pam_wrapper expects only service files.
         mkdir(bus.folder + "/services", 0o755)
         try stack("both")
     }
 
-    /// The module as it is built for use, with the catalogues beside the tests.
+    /// Builds the module as shipped, with the catalogues next to the tests.
     nonisolated static func build() async throws -> (module: String, client: String) {
         let build = project + "/.build"
         let words = ["--directory", project, "test-pam"]
@@ -50,9 +50,9 @@ import TestSupport
     nonisolated static let project =
         #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
 
-    /// What a block of the shipped profile has PAM do with the module's answer.
+    /// The control field of a block in the shipped profile.
     ///
-    /// pam-auth-update puts the number of lines to pass over in the place of `end`: here two.
+    /// pam-auth-update replaces `end` by the number of lines to skip, here two.
     nonisolated static func control(of block: String) throws -> String {
         let profile = try TemporaryFolder.read(project + "/pam/profile")
         let lines = String(decoding: profile, as: UTF8.self).split(separator: "\n")
@@ -62,7 +62,7 @@ import TestSupport
         return line.prefix { $0 != "]" }.replacing("=end", with: "=2") + "]"
     }
 
-    /// Writes a service: the module, then what takes the passcode unless that is left out.
+    /// Writes a service: the module, then the password's modules unless `takesPasscode` is false.
     func stack(
         _ name: String,
         _ options: String = "",
@@ -98,7 +98,7 @@ import TestSupport
 
             """
         let control = takesPasscode ? try control(of: block) : "required"
-        // Asks for the password, and leaves it and the decision to those that follow.
+        // Prompts for the password, and leaves the decision to later modules.
         let first = "auth optional pam_exec.so quiet expose_authtok /bin/true\n"
         try TemporaryFolder.write(
             "\(folder)/services/\(name)",
@@ -110,7 +110,7 @@ import TestSupport
         )
     }
 
-    /// A program that authenticates somebody, with a conversation of its own.
+    /// Starts a PAM client with a conversation.
     func start(
         _ conversation: String,
         service: String = "both",
@@ -126,7 +126,7 @@ import TestSupport
         )
     }
 
-    /// The same, to its end.
+    /// Runs a PAM client to its end.
     func authenticate(
         _ conversation: String,
         service: String = "both",
@@ -144,7 +144,7 @@ import TestSupport
         return try await program.ended(within: .seconds(60))
     }
 
-    /// Runs pamtester on a terminal, with the services of this bench.
+    /// Runs pamtester on a terminal, with this bench's services.
     func startTester(
         on terminal: Pty,
         service: String = "both",
@@ -161,9 +161,9 @@ import TestSupport
         )
     }
 
-    /// Touches the sensor once it looks.
+    /// Touches the sensor once the program prompts.
     func touch(_ matching: Bool, of program: ChildProcess) async throws {
-        // Under valgrind, on a busy machine, a program takes its time.
+        // Under valgrind, or on a busy machine, this takes long.
         try await eventually("a question", within: .seconds(60)) {
             program.output.contains("asked")
         }

@@ -4,12 +4,12 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// pam_localauth in a program of its own, with the real daemon.
+/// pam_localauth in a test program, with the real daemon.
 @Suite("PAM module", .timeLimit(.minutes(10)))
 struct PAMModuleTests {
     private static let question = "told: Touch the fingerprint sensor or enter your password."
 
-    @Test("The finger is recognised while the password is asked for, and nothing is left behind")
+    @Test("A finger is recognised during the password prompt, and the process is left unchanged")
     func finger() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -19,7 +19,7 @@ struct PAMModuleTests {
             #expect(ended.status == PAMBench.success)
             let lines = ended.output.split(separator: "\n").map(String.init)
             #expect(lines.prefix(3) == ["ready", Self.question, "asked: Password: "])
-            // What the program had not written yet was not written by the question's process too.
+            // The child process does not repeat the program's buffered output.
             #expect(lines.count { $0 == Self.question } == 1)
             #expect(lines.contains("told: Recognized."))
             #expect(lines.contains("credentials: 0"))
@@ -28,7 +28,7 @@ struct PAMModuleTests {
     }
 
     @Test(
-        "The password goes to the modules that come after, which decide",
+        "The password goes to the next modules, which decide",
         arguments: [true, false]
     )
     func password(isRight: Bool) async throws {
@@ -43,7 +43,7 @@ struct PAMModuleTests {
     }
 
     @Test(
-        "With the shipped profile a finger or the right password is enough, and nothing else is",
+        "With the shipped profile, only a finger or the right password succeeds",
         arguments: ["Auth-Initial", "Auth"]
     )
     func profile(block: String) async throws {
@@ -65,7 +65,7 @@ struct PAMModuleTests {
     }
 
     @Test(
-        "A conversation that fails ends the attempt at once, whatever it answered",
+        "A conversation that fails ends the attempt at once, with or without an answer",
         arguments: ["fail", "refuse", "nothing", "huge", "refuse sentences"]
     )
     func wrongConversations(conversation: String) async throws {
@@ -78,7 +78,7 @@ struct PAMModuleTests {
         }
     }
 
-    @Test("A program with threads is left to its own question, or has biometry alone")
+    @Test("A program with threads gets its own password prompt, or biometry alone")
     func threads() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -94,7 +94,7 @@ struct PAMModuleTests {
         }
     }
 
-    @Test("Biometry alone: used up attempts are a refusal, a time that is over is none")
+    @Test("Biometry alone: exhausted attempts refuse, and a timeout is unavailable")
     func alone() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -106,7 +106,7 @@ struct PAMModuleTests {
             let failed = try await bench.authenticate("fail", service: "alone")
             #expect(failed.status == PAMBench.refused)
             #expect(failed.output.contains("told: Not recognized. 2 attempts are left.\n"))
-            // After the fifth failure in a row nobody is told to touch anything.
+            // After five misses in a row, no message invites a touch.
             try await bench.daemon.sensor.queue(outcomes: ["no-match", "no-match", "no-match"])
             _ = try await bench.authenticate("fail", service: "alone")
             try await bench.daemon.sensor.queue(outcomes: ["match"])
@@ -116,12 +116,12 @@ struct PAMModuleTests {
         }
     }
 
-    @Test("Biometry alone: a face whose attempts are used up is a refusal at once")
+    @Test("Biometry alone: a face refuses at once after its last attempt")
     func faceAlone() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
             try await bench.daemon.sensor.setBiometryType(biometryType: 2)
-            // Nobody could take a fallback, which would be on offer until the time is over.
+            // A fallback, which no program could use here, would stay on offer until the timeout.
             try bench.stack("alone", "biometry-only timeout=30", takesPasscode: false)
             try await bench.daemon.sensor.queue(outcomes: ["no-match", "no-match"])
             let failed = try await bench.authenticate("fail", service: "alone")
@@ -129,11 +129,11 @@ struct PAMModuleTests {
         }
     }
 
-    @Test("What is typed is in locked memory, in no core file, and in a process that is closed")
+    @Test("A typed password is in locked memory, in no core file, and in a protected process")
     func memory() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
-            // Whatever root runs is root's.
+            // The kernel protects no process of root from root.
             let user = PAMBench.uid
             let words = ["--reuid=\(user)", "--regid=\(user)", "--clear-groups"]
             let launcher = getuid() == 0 ? ["/usr/bin/setpriv"] + words : []
@@ -142,9 +142,9 @@ struct PAMModuleTests {
             let maps = try TemporaryFolder.read("/proc/\(program.pid)/smaps")
             let flags = String(decoding: maps, as: UTF8.self).split(separator: "\n")
                 .filter { $0.hasPrefix("VmFlags:") }.map { $0.split(separator: " ") }
-            // As the kernel shows them: locked, and don't dump.
+            // The flags for "locked" and "don't dump".
             #expect(flags.contains { $0.contains("lo") && $0.contains("dd") })
-            // What a process has is root's where others of its user may not look into it.
+            // The kernel assigns a protected process's files to root.
             #expect(Self.owner(of: program.pid) == user)
             #expect(Self.owner(of: try Self.child(of: program)) == 0)
             try await bench.touch(true, of: program)
@@ -152,20 +152,20 @@ struct PAMModuleTests {
         }
     }
 
-    /// Whose the kernel says that a process is.
+    /// The owner that the kernel reports for a process's files.
     private static func owner(of process: Int32) -> UInt32? {
         var status = stat()
         return stat("/proc/\(process)/environ", &status) == 0 ? status.st_uid : nil
     }
 
-    /// The process in which a program asks.
+    /// The child process that runs a program's prompt.
     private static func child(of program: ChildProcess) throws -> Int32 {
         let list = try TemporaryFolder.read("/proc/\(program.pid)/task/\(program.pid)/children")
         let children = String(decoding: list, as: UTF8.self).split(separator: " ")
         return try #require(Int32(children.first ?? ""))
     }
 
-    @Test("A signal that ends the program is let through, and takes the question with it")
+    @Test("A signal that ends the program also ends its prompt")
     func signals() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -180,14 +180,14 @@ struct PAMModuleTests {
             try await eventually("a question") { killed.output.contains("asked") }
             let child = try Self.child(of: killed)
             killed.signal(SIGKILL)
-            // Nothing but a zombie has no program.
+            // A zombie process has no `exe`.
             try await eventually("the end of the question") {
                 access("/proc/\(child)/exe", F_OK) != 0
             }
         }
     }
 
-    @Test("A program that the question was left to, such as an askpass, ends with it")
+    @Test("A helper program of the prompt, for example an askpass, ends with it")
     func askpass() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -202,7 +202,7 @@ struct PAMModuleTests {
         }
     }
 
-    @Test("A service that ends meanwhile leaves the password")
+    @Test("If the service exits, the password prompt remains")
     func serviceEnds() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -217,7 +217,7 @@ struct PAMModuleTests {
     }
 
     @Test(
-        "A password that a later module accepted ends a lockout, a wrong one doesn't",
+        "A password that a later module accepted ends a lockout; a wrong password does not",
         .enabled(if: getuid() == 0, "only root reports unlocks")
     )
     func report() async throws {
@@ -227,7 +227,7 @@ struct PAMModuleTests {
                 configuration: "[Biometry]\nPasscodeAfterBoot=yes\n"
             )
             for passcode in ["1357", PAMService.passcode] {
-                // Biometry waits for a passcode: nobody is told to touch anything.
+                // Biometry needs a password first, so no message invites a touch.
                 let ended = try await bench.authenticate("say \(passcode)")
                 #expect(ended.output.contains("asked"))
                 #expect(!ended.output.contains("told"))

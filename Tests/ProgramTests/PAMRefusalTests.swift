@@ -4,15 +4,15 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Where pam_localauth says nothing, and leaves everything to the next module.
-@Suite("PAM module that steps aside", .timeLimit(.minutes(10)))
+/// Cases in which pam_localauth stays silent and leaves the decision to the next module.
+@Suite("PAM module without biometry", .timeLimit(.minutes(10)))
 struct PAMRefusalTests {
-    @Test("Root, a user who isn't there, ssh and a remote host are asked for their password alone")
+    @Test("Root, unknown users, ssh and remote hosts only get the password prompt")
     func otherPeople() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
             try bench.stack("sshd")
-            // The sensor would know root.
+            // The sensor could recognise root.
             _ = try await bench.daemon.sensor.addTemplate(uid: 0, label: "root's")
             try await bench.daemon.sensor.queue(outcomes: ["match"])
             let password = "say \(PAMService.passcode)"
@@ -33,7 +33,7 @@ struct PAMRefusalTests {
         }
     }
 
-    @Test("Without a service, or with one that hangs, the password is asked for all the same")
+    @Test("A missing or hanging service does not prevent the password prompt")
     func hanging() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -45,13 +45,13 @@ struct PAMRefusalTests {
             let password = "say \(PAMService.passcode)"
             let options = "bus=\(bus.address)"
             try PAMBench.stack("both", in: bus.folder, bench.module, options)
-            // Without the module's own patience a call takes 25 s. A busy machine takes its time.
+            // Without the module's deadline a call takes 25 s. The limit allows for a busy machine.
             bench.daemon.process.signal(SIGSTOP)
             #expect(try took(await bench.authenticate(password)) < 20_000)
             bench.daemon.process.signal(SIGCONT)
             try await bench.daemon.stop()
             #expect(try took(await bench.authenticate(password)) < 20_000)
-            // A bus that takes connections and says nothing.
+            // A bus that accepts connections but never answers.
             let silent = try SilentSocket(bus.folder + "/silent")
             try PAMBench.stack("silent", in: bus.folder, bench.module, "bus=\(silent.address)")
             #expect(try took(await bench.authenticate(password, service: "silent")) < 20_000)
@@ -60,7 +60,7 @@ struct PAMRefusalTests {
         }
     }
 
-    @Test("A service that says nothing is waited for a second, or for as many as the option says")
+    @Test("The module waits a second for the service, or as long as the option says")
     func patience() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -75,7 +75,7 @@ struct PAMRefusalTests {
                     takesPasscode: false
                 )
             }
-            // At the same time: a busy machine keeps both.
+            // In parallel, so that a busy machine delays both.
             let patient = try bench.start("fail", service: "patient")
             let hasty = try await bench.authenticate("fail", service: "hasty")
             #expect(hasty.status == PAMBench.unavailable)
@@ -84,14 +84,14 @@ struct PAMRefusalTests {
         }
     }
 
-    /// How long an attempt took, as its program says.
+    /// The duration of an attempt, as its program prints it.
     private static func milliseconds(_ ended: ChildProcess.Ended) throws -> Int {
         let words = ended.output.split(separator: " ").map(String.init)
         let place = try #require(words.firstIndex(of: "after"))
         return try #require(Int(words[place + 1]))
     }
 
-    @Test("The bus is the system's, whatever the environment says")
+    @Test("The module uses the system bus, even if the environment names another")
     func environment() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -109,7 +109,7 @@ struct PAMRefusalTests {
         }
     }
 
-    @Test("Where the password is known already nobody is asked for anything")
+    @Test("With a known password, no prompt appears")
     func known() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -128,13 +128,13 @@ struct PAMRefusalTests {
     }
 
     @Test(
-        "The finger of whoever runs a program says nothing of another user",
+        "A caller's finger proves nothing about another user",
         .enabled(if: getuid() == 0, "only root becomes somebody else")
     )
     func stranger() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
-            // The service would take its own.
+            // The service would accept the caller's own finger.
             _ = try await bench.daemon.sensor.addTemplate(uid: 5, label: "own")
             try await bench.daemon.sensor.queue(outcomes: ["match"])
             let user5 = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
@@ -144,7 +144,7 @@ struct PAMRefusalTests {
             #expect(!ended.output.contains("told"), "\(ended.output)")
             #expect(try await bench.daemon.sensor.pending() == ["match"])
             let user = String(cString: try #require(getpwuid(5)).pointee.pw_name)
-            // Nor of one that a program is only for a while, as one that anybody starts may be.
+            // A mixed uid is refused too, as in a setuid program that any user may start.
             let mixed = ["/usr/bin/setpriv", "--ruid=6", "--euid=5", "--regid=5", "--clear-groups"]
             let other = try await bench.authenticate(password, user: user, launcher: mixed)
             #expect(other.output.contains("asked"), "\(other.output) \(other.errors)")
@@ -156,7 +156,7 @@ struct PAMRefusalTests {
     }
 
     @Test(
-        "A service of another user is not believed",
+        "The module does not trust a service of another user",
         .enabled(if: getuid() == 0, "only root becomes somebody else")
     )
     func impostor() async throws {
@@ -175,7 +175,8 @@ struct PAMRefusalTests {
                 try TemporaryFolder.write(bus.folder + "/passwd", "\(users)\n\(line)".utf8)
             }
             try callLocalauth(6)
-            // Where the system's bus is this one; who sees other mounts would count as sandboxed.
+            // A mount namespace that makes this bus the system bus. The daemon needs it too: a
+            // caller with other mounts would count as sandboxed.
             let socket = bus.address.split(separator: ",")[0].dropFirst("unix:path=".count)
             let system = """
                 mount -t tmpfs none /run && mkdir /run/dbus \
@@ -194,7 +195,8 @@ struct PAMRefusalTests {
             #expect(ended.status == PAMBench.success)
             #expect(!ended.output.contains("told"))
             #expect(try await bench.daemon.sensor.pending() == ["match"])
-            // Of the same user it is, on a bus that was named, and not on the system's.
+            // On a named bus the module trusts a service of its own user, on the system bus it does
+            // not.
             let user = String(cString: try #require(getpwuid(5)).pointee.pw_name)
             _ = try await bench.daemon.sensor.addTemplate(uid: 5, label: "own")
             let named = try await bench.authenticate(
@@ -212,7 +214,7 @@ struct PAMRefusalTests {
             )
             #expect(found.status == PAMBench.success, "\(found.output) \(found.errors)")
             #expect(!found.output.contains("told"), "\(found.output)")
-            // The user of that name is the service's own, and is this one or another.
+            // The module trusts the service only if the user `localauth` has the service's uid.
             for uid in [6, 5] {
                 try callLocalauth(uid)
                 let ended = try await bench.authenticate(
@@ -225,7 +227,7 @@ struct PAMRefusalTests {
     }
 }
 
-/// A socket that takes connections and never answers.
+/// A socket that accepts connections and never answers.
 private final class SilentSocket {
     let address: String
     private let socket: Int32

@@ -4,12 +4,12 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What pam_localauth believes of the service, and of others on its bus.
-@Suite("PAM module and what it is told", .timeLimit(.minutes(10)))
+/// Messages that pam_localauth accepts from the service and from other processes on its bus.
+@Suite("PAM module and its messages", .timeLimit(.minutes(10)))
 struct PAMServiceTests {
     init() { EventLoop.shared.startThread() }
 
-    /// Answers each evaluation at once, and takes down what is reported.
+    /// Answers each evaluation at once, and records reports.
     @BusActor private final class HastyService: ServedInterface {
         nonisolated static let description = InterfaceDescription(
             name: Authentication1.interface,
@@ -24,18 +24,18 @@ struct PAMServiceTests {
         )
 
         var mechanism = "passcode"
-        /// What it answers instead.
+        /// The error to answer with, if any.
         var refusal: DBusError?
         /// Whether it shows a prompt first, and answers once there is a match.
         var showsPrompt = false
-        /// What kinds of sensors the prompt has; each is in use by somebody else at first.
+        /// The prompt's types of sensors; each is reported as busy first.
         var types: [UInt32] = []
-        /// Whether it is interrupted once somebody confirms the match.
+        /// Whether a confirmation ends in an interruption.
         var isInterrupted = false
         let reports = Witness<String>()
-        /// How long it was to look, in milliseconds.
+        /// The requested timeouts, in milliseconds.
         private(set) var timeouts: [UInt64?] = []
-        /// What the test records when there is a match.
+        /// The test records a value here for a match.
         let matches = Witness<Bool>()
         private let confirmations = Witness<Bool>()
         private let connection: Connection
@@ -130,7 +130,7 @@ struct PAMServiceTests {
         ) throws(DBusError) {}
     }
 
-    @Test("Nobody is recognised by an answer that says another way than biometry")
+    @Test("A reply with a mechanism other than biometry recognises no user")
     @BusActor func otherWays() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -149,7 +149,7 @@ struct PAMServiceTests {
         }
     }
 
-    @Test("The service is to look for 30 seconds, or for as many as the option says: 1 to 600")
+    @Test("The service looks for 30 seconds, or for the option's time: 1 to 600")
     @BusActor func timeouts() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -166,7 +166,7 @@ struct PAMServiceTests {
         }
     }
 
-    @Test("Each kind of sensor has its own words, for its use and for that another program has it")
+    @Test("Each type of sensor has its own messages, for its use and for a busy sensor")
     @BusActor func sensors() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -186,7 +186,7 @@ struct PAMServiceTests {
         }
     }
 
-    @Test("A failure that comes before anybody was asked is none of the person's")
+    @Test("A failure before any sensor looked does not count as the user's failure")
     @BusActor func earlyFailure() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -199,7 +199,7 @@ struct PAMServiceTests {
     }
 
     @Test(
-        "A password is reported that this module left to others, and no other, unless it must not",
+        "The module reports exactly the passwords that it left to later modules",
         .enabled(if: getuid() == 0, "only root reports unlocks")
     )
     @BusActor func reports() async throws {
@@ -210,7 +210,7 @@ struct PAMServiceTests {
                 ("", PAMService.passcode, "", 1), ("", "1357", "", 0),
                 ("no-report", PAMService.passcode, "", 0),
                 ("biometry-only", PAMService.passcode, "", 0),
-                // Programs delete credentials after a wrong password, too, and refresh them later.
+                // Programs also delete credentials after a wrong password, and refresh them later.
                 ("", "1357", "delete", 0), ("", PAMService.passcode, "refresh", 1),
             ] {
                 let before = service.reports.seen.count
@@ -226,7 +226,7 @@ struct PAMServiceTests {
                 #expect(reports == count, "\(options) \(word) \(credentials): \(ended.output)")
             }
             #expect(service.reports.seen.allSatisfy { $0 == "passcode" })
-            // What was given is root's, with whom the module has nothing to do.
+            // The password is root's, and the module does not act for root.
             let before = service.reports.seen.count
             let ended = try await bench.authenticate(
                 "say \(PAMService.passcode)",
@@ -238,7 +238,7 @@ struct PAMServiceTests {
         }
     }
 
-    @Test("Whether a match counts that Enter confirmed is the service's to say")
+    @Test("The service decides whether a confirmed match counts")
     @BusActor func interrupted() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -247,8 +247,8 @@ struct PAMServiceTests {
             try bench.stack("plain", takesPasscode: false)
             let terminal = try Pty()
             let tester = try bench.startTester(on: terminal, service: "plain")
-            // The service runs in this process: nothing here may wait without it. What comes before
-            // the question hides what is typed is told to nobody.
+            // The service runs in this process, so don't block. Text typed before the prompt turns
+            // off the echo is lost.
             try await eventually("a question") {
                 terminal.look()
                 return terminal.screen.contains("Password: ")
@@ -268,7 +268,7 @@ struct PAMServiceTests {
         }
     }
 
-    @Test("An answer counts from the service's own connection alone, whatever call it names")
+    @Test("A reply counts only from the service's own connection")
     @BusActor func forgedAnswers() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -306,7 +306,7 @@ struct PAMServiceTests {
         }
     }
 
-    @Test("Whose the service is counts from the bus alone")
+    @Test("Only the bus may report the service's user")
     @BusActor func forgedOwner() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -326,9 +326,9 @@ struct PAMServiceTests {
                 return found != nil
             }
             let program = try #require(found)
-            // Its first call, which asks whether there is a service.
+            // The program's first call, which looks for the service.
             _ = try impostor.receive(until: program)
-            // All of it is there before the bus hears of what comes of the first.
+            // Stop the program, so that all forged replies arrive before its next call.
             tester.signal(SIGSTOP)
             try await eventually("a stop") { try Self.isStopped(tester) }
             for number in UInt32(1)...8 {
@@ -362,7 +362,7 @@ struct PAMServiceTests {
         return String(decoding: stat, as: UTF8.self).contains(") T ")
     }
 
-    /// Says to a module what the service alone may say.
+    /// Sends a module an event that only the service may send.
     @BusActor private static func hint(_ module: String, from stranger: Connection) {
         stranger.emit(
             path: TestDaemon.root,
@@ -393,7 +393,7 @@ struct PAMServiceTests {
         )
     }
 
-    @Test("L16: others than the service are refused by the module's agent")
+    @Test("L16: The module's agent refuses callers other than the service")
     @BusActor func strangers() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -427,7 +427,7 @@ struct PAMServiceTests {
         }
     }
 
-    /// The connection of a program.
+    /// A program's unique name on the bus.
     @BusActor
     private static func name(
         of program: ChildProcess,

@@ -7,7 +7,7 @@ import Testing
 /// pam_localauth on a terminal, in pamtester.
 @Suite("PAM module on a terminal", .timeLimit(.minutes(10)))
 struct PAMTerminalTests {
-    @Test("After a finger that is not known the password can be typed")
+    @Test("After a miss, the user can type the password")
     func mismatch() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -24,7 +24,7 @@ struct PAMTerminalTests {
         }
     }
 
-    @Test("Half a password that the finger interrupts is neither shown nor left for the shell")
+    @Test("A half-typed password is neither shown nor left for the shell after a match")
     func halfTyped() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -48,7 +48,7 @@ struct PAMTerminalTests {
         }
     }
 
-    @Test("Ctrl-C ends the program, and the terminal shows again what is typed")
+    @Test("Ctrl-C ends the program and restores the terminal's echo")
     func interrupted() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -61,12 +61,12 @@ struct PAMTerminalTests {
         }
     }
 
-    @Test("Ctrl-\\ ends the program as well, and the terminal shows again what is typed")
+    @Test("Ctrl-\\ ends the program and restores the terminal's echo")
     func quit() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
             let terminal = try Pty()
-            // It would leave a core file.
+            // SIGQUIT would leave a core file.
             let launcher = ["/usr/bin/prlimit", "--core=0:0"]
             let program = try bench.start("terminal", launcher: launcher, terminal: terminal)
             #expect(terminal.shows("asked: Password: "))
@@ -76,13 +76,13 @@ struct PAMTerminalTests {
         }
     }
 
-    /// Makes the sensor a face that is not strong.
+    /// Turns the sensor into a weak face sensor.
     @BusActor private static func weaken(_ bench: PAMBench) async throws {
         try await bench.daemon.sensor.setBiometryType(biometryType: 2)
         try await bench.daemon.sensor.setStrength(strength: "convenience")
     }
 
-    @Test("A face that is not strong counts once Enter is pressed")
+    @Test("A weak face counts once the user presses Enter")
     func confirmation() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -97,7 +97,7 @@ struct PAMTerminalTests {
         }
     }
 
-    /// Presses Enter until it is taken: one that comes too early isn't.
+    /// Presses Enter until accepted: an early Enter is ignored.
     @BusActor private static func confirm(on terminal: Pty, _ tester: ChildProcess) async throws {
         try await eventually("an Enter that is taken") {
             terminal.type("\n")
@@ -107,13 +107,13 @@ struct PAMTerminalTests {
         #expect(try await tester.exitStatus(within: .seconds(60)) == 0)
     }
 
-    @Test("Enter right after a match waits is meant for something else: it is asked again")
+    @Test("Enter right after a match does not confirm, and the prompt appears again")
     func earlyEnter() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
             try await Self.weaken(bench)
             var isAskedAgain = false
-            // On a busy machine it may be read later than it is too early.
+            // On a busy machine the program may read Enter after the settling time.
             for _ in 0..<8 where !isAskedAgain {
                 let terminal = try Pty()
                 let tester = try bench.startTester(on: terminal)
@@ -138,7 +138,7 @@ struct PAMTerminalTests {
         }
     }
 
-    @Test("In the place of Enter a password is one, also a wrong one")
+    @Test("A password typed in place of Enter is checked")
     func passwordForEnter() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
@@ -156,10 +156,10 @@ struct PAMTerminalTests {
         }
     }
 
-    /// The conversation runs in a process of its own, whose status nobody asks for: each process
-    /// has its own log.
+    /// valgrind logs each process separately, because no process checks the exit status of the
+    /// conversation's child.
     @Test(
-        "Under valgrind no memory is lost or read that isn't there",
+        "valgrind finds no lost memory and no invalid access",
         arguments: [
             "finger", "terminal", "say \(PAMService.passcode)", "say 1", "nothing", "huge",
         ]

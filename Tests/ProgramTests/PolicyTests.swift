@@ -6,17 +6,17 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// The shipped bus policy on a dbus-daemon, walked through as everybody: who may own what, and who
-/// may say what to whom.
+/// Checks the shipped bus policy on a dbus-daemon as every user: who may own which name, and who
+/// may call whom.
 @Suite("Bus policy", .timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
 struct PolicyTests {
     private static let sensors = ["Face", "Fido2", "Fingerprint", "Simulated"]
-    /// A machine may have several.
+    /// A machine may have several readers.
     private static let readers = (2...4).map { "Fingerprint\($0)" }
     private static let daemon = "org.localauth.Authentication1"
     private static let verifier = "org.localauth.Passcode1"
 
-    /// Those that send signals, or could; a sensor's are the last.
+    /// Interfaces with signals, or possible signals; a sensor's interface comes last.
     private static let parts = [
         "SensorHost1", "SimulatedSensor1", "Agent1", "Passcode1", "Sensor1",
     ]
@@ -27,14 +27,14 @@ struct PolicyTests {
     private static let people =
         ["root", "localauth", InstalledSystem.nobody] + sensors.map(user(of:))
 
-    /// Who may own a name, beside root.
+    /// The user that may own a name, besides root.
     private static let owners =
         [daemon: "localauth", verifier: "", sensorName("Forged"): ""]
         .merging(sensors.map { (sensorName($0), user(of: $0)) }) { $1 }
         .merging(readers.map { (sensorName($0), user(of: "Fingerprint")) }) { $1 }
         .merging([(sensorName("Fingerprint5"), ""), (sensorName("Face2"), "")]) { $1 }
 
-    @Test("L24: each name has one user beside root, and the verifier's has none")
+    @Test("L24: Besides root, each name has a single user, and the verifier's has none")
     func names() async throws {
         let system = try await InstalledSystem()
         #expect(system.complaints.isEmpty, "\(system.complaints)")
@@ -55,7 +55,7 @@ struct PolicyTests {
         }
     }
 
-    /// What may be called on a name, and who may.
+    /// The users that may call an interface on a name.
     private static func callers(of interface: String, at name: String) -> Set<String> {
         let isSensor = name.hasPrefix("org.localauth.Sensor1.")
         let readable: Set = [
@@ -69,13 +69,13 @@ struct PolicyTests {
             ("org.freedesktop.DBus.ObjectManager", daemon):
             return Set(people)
         case (_, daemon) where readable.contains(interface): return Set(people)
-        // They may talk to the verifier, whatever the interface.
+        // These users may call any interface of the verifier.
         case (_, verifier): return ["localauth", "root"]
-        // An agent is somebody's connection: the policy can't know whose.
+        // The policy can't know an agent's connection.
         case ("org.localauth.Sensor1", _), ("org.localauth.Agent1", _):
             return ["localauth", "root"]
         case ("org.localauth.SimulatedSensor1", sensorName("Simulated")): return ["root"]
-        // The simulated sensor's own file lets everybody look at it.
+        // The simulated sensor's own file lets all users read its properties.
         case (_, sensorName("Simulated")) where readable.contains(interface): return Set(people)
         case ("org.freedesktop.DBus.Properties", _) where isSensor: return ["localauth"]
         case ("org.freedesktop.DBus.Peer", _) where isSensor: return ["localauth"]
@@ -83,7 +83,7 @@ struct PolicyTests {
         }
     }
 
-    /// One member of each interface; of those with rules for members, one that is named there.
+    /// A member of each interface; if the policy has rules for members, a member named there.
     private static let members = [
         "org.localauth.Authentication1": "Invalidate", "org.localauth.Context1": "Invalidate",
         "org.localauth.Device1": "CancelEnroll", "org.localauth.Keychain1": "Search",
@@ -95,7 +95,7 @@ struct PolicyTests {
         "org.freedesktop.DBus.Introspectable": "Introspect",
     ]
 
-    @Test("Every interface of the project is one of those that are walked")
+    @Test("The test covers every interface of the project")
     func interfaces() throws {
         let folder = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appending(path: "dbus")
@@ -104,7 +104,7 @@ struct PolicyTests {
         #expect(Set(names.map(String.init)).isSubset(of: Self.members.keys))
     }
 
-    @Test("L24: each interface is called by those who have to, and by nobody else")
+    @Test("L24: Exactly the intended users can call each interface")
     func calls() async throws {
         let system = try await InstalledSystem()
         let names = [Self.daemon, Self.verifier] + Self.sensors.map(Self.sensorName)
@@ -123,8 +123,7 @@ struct PolicyTests {
         for owner in owners { await owner.close() }
     }
 
-    /// One connection for each name, without an object: whatever reaches it is answered with
-    /// UnknownObject.
+    /// Connects once per name, without objects, so that delivered calls get UnknownObject.
     @BusActor private static func own(
         _ names: [String],
         on system: InstalledSystem
@@ -136,7 +135,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("L11b: the verifier's news reach the service, and nobody else can send such a signal")
+    @Test("L11b: The service receives the verifier's signals, and no other user can send them")
     @BusActor func news() async throws {
         let system = try await InstalledSystem()
         let verifier = try system.connect()
@@ -150,20 +149,20 @@ struct PolicyTests {
             let proxy = Passcode1Proxy(service, destination: name, path: Passcode1.path)
             _ = proxy.onChanged { heard.record($0) }
         }
-        // The bus has taken the matches when it answers.
+        // The bus has added the matches before it replies.
         _ = try await service.nameOwner(Self.daemon)
         for (number, sender) in [other, verifier].enumerated() {
             let signals = Passcode1Signals(sender, path: Passcode1.path)
             signals.changed(uid: UInt32(number))
             signals.changed(uid: UInt32(number), to: service.uniqueName)
-            // What it was sent before this, the bus has handed over or refused.
+            // The bus has delivered or refused the earlier messages before it replies.
             _ = try await sender.nameOwner(Self.daemon)
         }
         try await eventually("the verifier's news") { heard.seen.count >= 2 }
         #expect(heard.seen == [1, 1])
     }
 
-    @Test("L24: signals of a part come from nobody else")
+    @Test("L24: Only a part's own user can send its signals")
     @BusActor func signalsOfParts() async throws {
         let system = try await InstalledSystem()
         let root = try system.connect()
@@ -185,7 +184,7 @@ struct PolicyTests {
                     broadcast: true
                 ) { heard.record($0.sender ?? "") }
             }
-            // The bus has taken the matches when it answers.
+            // The bus has added the matches before it replies.
             _ = try? await listener.nameOwner(Self.daemon)
             for (_, sender) in senders {
                 sender.emit(path: TestDaemon.root, interface: interface, member: "Event")
@@ -200,7 +199,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("L16: an answer that nobody has asked for isn't handed over")
+    @Test("L16: The bus does not deliver an unrequested reply")
     func unrequestedAnswers() async throws {
         let system = try await InstalledSystem()
         let (receiver, sender) = (try RawClient(system.address), try RawClient(system.address))
@@ -215,13 +214,13 @@ struct PolicyTests {
             signature: "s",
             body: forged
         )
-        // A signal may name its receiver, who isn't one of ours.
+        // The policy allows signals to a receiver outside the project.
         try sender.send(.signal, to: receiver.name, interface: interface, member: "Afterwards")
         let received = try receiver.receive(until: "Afterwards")
         #expect(!received.contains("forged"))
     }
 
-    @Test("L21: the bus hands no descriptor to a method")
+    @Test("L21: The bus delivers no descriptor to a method")
     func descriptors() async throws {
         let system = try await InstalledSystem()
         let owners = try await Self.own([Self.daemon], on: system)
@@ -239,7 +238,7 @@ struct PolicyTests {
                     descriptor: file,
                     count: count
                 )
-                // Some are answered without an error: the next one never is.
+                // Some calls get no error, but the next call always does.
                 try client.send(to: daemon, interface: daemon, member: "Nothing")
                 let isRefused = count > 0
                 let received = try client.receive(until: "org.freedesktop.DBus.Error.")
@@ -250,13 +249,13 @@ struct PolicyTests {
         for owner in owners { await owner.close() }
     }
 
-    @Test("L24: calls without an interface reach other services, and no part of this one")
+    @Test("L24: Calls without an interface reach other services, but no part of this service")
     func withoutInterface() async throws {
         let system = try await InstalledSystem()
         let parts = [Self.daemon] + Self.sensors.map(Self.sensorName)
         let names = parts + [Self.verifier, InstalledSystem.otherService]
         let owners = try await Self.own(names, on: system)
-        // Root and the service may say anything to the verifier.
+        // Root and the service may send anything to the verifier.
         for name in names where name != Self.verifier {
             let client = try RawClient(system.address)
             defer { client.hangUp() }
@@ -272,14 +271,14 @@ struct PolicyTests {
         for owner in owners { await owner.close() }
     }
 
-    /// Whatever is delivered is answered with UnknownObject, or UnknownMethod.
+    /// Delivered calls get UnknownObject or UnknownMethod.
     private static func sendWithoutInterface(_ client: RawClient, to name: String) throws {
         try client.send(to: name, interface: nil, member: "Nothing")
         let isOurs = name != InstalledSystem.otherService
         _ = try client.receive(until: isOurs ? "Error.AccessDenied" : "Error.Unknown")
     }
 
-    @Test("L21: nobody fills the queue of a part of the service with signals")
+    @Test("L21: Signals can't fill the queue of a part of the service")
     @BusActor func signals() async throws {
         let system = try await InstalledSystem()
         let root = try system.connect()
@@ -308,7 +307,7 @@ struct PolicyTests {
                     member: "Happened",
                     to: owner.uniqueName
                 )
-                // What it was sent before this, the bus has handed over or refused.
+                // The bus has delivered or refused the earlier messages before it replies.
                 _ = try await sender.nameOwner(name)
             }
             try await eventually("root's signal") { heard.seen.contains(root.uniqueName) }
@@ -316,7 +315,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("L21: the service may ask the bus what of its answers is unread, and others may not")
+    @Test("L21: Only the service may ask the bus how many bytes of its replies are unread")
     func statistics() async throws {
         let system = try await InstalledSystem()
         for person in Self.people where person != "root" {
@@ -333,7 +332,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("L24: of what isn't its own the service may see and count things, and change nothing")
+    @Test("L24: The service may read and count foreign objects, but change nothing")
     func service() async throws {
         let system = try await InstalledSystem()
         let (sensor, bus) = (Self.sensorName("Face"), "org.freedesktop.DBus")
@@ -358,7 +357,7 @@ struct PolicyTests {
         for owner in owners { await owner.close() }
     }
 
-    @Test("A bus accepts the policy: the service gets its name, and everybody may call it")
+    @Test("The bus accepts the policy: the service gets its name, and all users may call it")
     func start() async throws {
         let system = try await InstalledSystem()
         let daemon = try await system.startDaemon()

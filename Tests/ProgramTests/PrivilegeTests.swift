@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What an installation gives to whoever starts its programs.
-@Suite("Privileges of what is installed", .timeLimit(.minutes(10)))
+/// Privileges that an installation gives to users of its programs.
+@Suite("Privileges of installed files", .timeLimit(.minutes(10)))
 struct PrivilegeTests {
-    @Test("Nothing that is installed gives its user rights, or can be written by others")
+    @Test("No installed file is set-user-id, set-group-id, or writable by others")
     func modes() async throws {
         let site = try await Installation("install", "install-simulated")
         let files = try site.files()
@@ -15,7 +15,7 @@ struct PrivilegeTests {
             let attributes = try FileManager.default
                 .attributesOfItem(atPath: "\(site.folder)/\(file)")
             let mode = try #require(attributes[.posixPermissions] as? Int)
-            // Set-user, set-group, and writing by the group and others.
+            // Set-user-id, set-group-id, and write access for group and others.
             #expect(mode & 0o6022 == 0, "\(file)")
         }
     }
@@ -26,7 +26,7 @@ struct PrivilegeTests {
     }
 
     @Test(
-        "Other programs of the installed service's own user don't look into its memory",
+        "Other programs of the service's user can't read its memory",
         .enabled(if: geteuid() == 0, "needs the service's user")
     )
     func memory() async throws {
@@ -34,7 +34,7 @@ struct PrivilegeTests {
         let user = try system.uid("localauth")
         let daemon = try await system.startDaemon()
         let other = try system.start(as: "localauth", ["/bin/sleep", "600"])
-        // What the kernel keeps from a process's own user, it calls root's.
+        // The kernel assigns protected files of a process to root.
         for (process, owner) in [(daemon, UInt32(0)), (other, user)] {
             try await eventually("the process to be its user's") {
                 Self.owner(of: "/proc/\(process.pid)") == user

@@ -4,17 +4,17 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Who asks, as an installed service sees it: without privilege, and not as the caller's user.
+/// Callers as an installed service sees them: without privileges, and under another user.
 @Suite("Sandboxed callers", .timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
 struct SandboxTests {
     private static let object = [TestDaemon.name, TestDaemon.root.rawValue, TestDaemon.name]
     private static let register = object + ["RegisterAgent", "oa{sv}", "/agent", "0"]
     private static let monitor = object + ["Monitor", "a{sv}", "0"]
 
-    /// Some user that every Debian has.
+    /// A user of every Debian.
     private static let person = "games"
 
-    /// Calls as the person, with words of root's and of the person's before the program.
+    /// Calls as the person, with command prefixes for root and for the person.
     private func call(
         _ words: [String],
         on system: InstalledSystem,
@@ -27,14 +27,14 @@ struct SandboxTests {
         return try await ChildProcess(all, mergesErrors: true).ended(within: .seconds(60))
     }
 
-    /// A program with another name: what it calls itself.
+    /// Copies busctl under another name, the name that the program reports for itself.
     private func program(_ name: String, on system: InstalledSystem) throws -> String {
         let path = "\(system.site.folder)/\(name)"
         try TemporaryFolder.write(path, try TemporaryFolder.read("/usr/bin/busctl"), mode: 0o755)
         return path
     }
 
-    /// Has the person sit at the machine: else nobody may be an agent, sandboxed or not.
+    /// Puts the person at the machine, because otherwise no agent is accepted at all.
     @BusActor private func sit(at system: InstalledSystem) throws -> StandInLogind {
         let logind = StandInLogind(on: try system.connect())
         logind.current = StandInSession("c1", at: logind, uid: try system.uid(Self.person))
@@ -43,7 +43,7 @@ struct SandboxTests {
         return logind
     }
 
-    @Test("L23: an ordinary program may be an agent and a monitor, as any user")
+    @Test("L23: A program outside a sandbox may be an agent and a monitor, as any user")
     func ordinary() async throws {
         let system = try await InstalledSystem()
         let logind = try await sit(at: system)
@@ -60,7 +60,7 @@ struct SandboxTests {
     private static let unshare = ["/usr/bin/unshare"]
     private static let user = unshare + ["--user", "--map-current-user"]
 
-    @Test("L23: a sandboxed program is neither, by whatever its sandbox is made of")
+    @Test("L23: A program in any kind of sandbox may be neither")
     func sandboxed() async throws {
         let system = try await InstalledSystem()
         let logind = try await sit(at: system)
@@ -68,7 +68,7 @@ struct SandboxTests {
         let proxy = try program("xdg-dbus-proxy", on: system)
         for words in [Self.register, Self.monitor] {
             let tries = [
-                // As bwrap does it, and each part alone.
+                // All namespaces as with bwrap, and each separately.
                 "all": try await call(
                     words,
                     on: system,
@@ -89,7 +89,7 @@ struct SandboxTests {
         withExtendedLifetime(logind) {}
     }
 
-    @Test("L33: No record of an evaluation has a name that a program gives itself")
+    @Test("L33: The records of an evaluation contain no name that a program gave itself")
     @BusActor func names() async throws {
         let system = try await InstalledSystem()
         let daemon = try await system.startDaemon()

@@ -4,10 +4,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What is believed of whom on the system bus, by an installed service.
+/// Trust of an installed service in processes on the system bus.
 @Suite("Trust on the system bus", .timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
 struct SensorTrustTests {
-    /// Tests live on the loop.
+    /// The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
     /// An installed service with a client that is root.
@@ -22,14 +22,14 @@ struct SensorTrustTests {
             client = try system.connect()
         }
 
-        /// Says what a sensor may be; nil: nothing.
+        /// Writes or removes a sensor's description.
         func describe(_ sensor: String, _ text: String?) throws {
             let file = "\(system.descriptions)/\(sensor).conf"
             guard let text else {
                 unlink(file)
                 return
             }
-            // As editors do, so that nobody reads half of it.
+            // Atomically, so that the service never reads a partial file.
             try TemporaryFolder.write(file + ".new", text.utf8)
             rename(file + ".new", file)
         }
@@ -38,7 +38,7 @@ struct SensorTrustTests {
             Device1Proxy(client, destination: TestDaemon.name, path: TestDaemon.devicePath(sensor))
         }
 
-        /// Waits until the service says so of a sensor; empty: it can be used.
+        /// Waits until the service reports a sensor's unavailability; empty: usable.
         func becomes(_ sensor: String, _ unavailability: String) async throws {
             try await eventually("\(sensor) to be “\(unavailability)”") {
                 (try? await device(sensor).unavailability()) == unavailability
@@ -49,7 +49,7 @@ struct SensorTrustTests {
             try await device(sensor).strength()
         }
 
-        /// What doctor is told of a sensor.
+        /// The diagnosis of a sensor.
         func finding(_ sensor: String) async throws -> String {
             let manager = Authentication1Proxy(
                 client,
@@ -69,7 +69,7 @@ struct SensorTrustTests {
         }
     }
 
-    @Test("L24: a sensor of its own user is used, and its own word goes as far as its file says")
+    @Test("L24: A sensor with its own user is used, with at most its description's strength")
     @BusActor func described() async throws {
         let bench = try await Bench()
         let simulated = try bench.startSensor("Simulated", as: "localauth-simulated")
@@ -80,7 +80,7 @@ struct SensorTrustTests {
             try await bench.strength("Simulated") == "weak"
         }
         try await bench.becomes("Simulated", "")
-        // A strength that is not given is the least, and a user that is not given is root.
+        // The strength defaults to the lowest, the user to root.
         try bench.describe("Other", "[Sensor]\n")
         let other = try bench.startSensor("Other", as: "root")
         try await bench.becomes("Other", "")
@@ -97,7 +97,7 @@ struct SensorTrustTests {
         withExtendedLifetime((simulated, other)) {}
     }
 
-    @Test("L24: a sensor that nobody described is not trusted, and not asked anything")
+    @Test("L24: A sensor without a description is neither trusted nor called")
     @BusActor func undescribed() async throws {
         let bench = try await Bench()
         let connection = try bench.system.connect()
@@ -119,14 +119,14 @@ struct SensorTrustTests {
         }
         #expect(bench.daemon.errors.contains("Stray.conf:2: Strength=stronger"))
         #expect(recorder.calls.seen.isEmpty, "\(recorder.calls.seen)")
-        // Once it is described it is asked what it is.
+        // Once described, the sensor is called.
         try bench.describe("Stray", "[Sensor]\n")
         _ = try await recorder.calls.first("a question") { $0 == "get" }
         connection.close()
     }
 
     @Test(
-        "L24: a file that is removed counts also where the kernel watches no folder",
+        "L24: A removed description counts even if the kernel can't watch folders",
         arguments: [(Faults.Kind.folders, EMFILE), (.places, ENOSPC)]
     )
     @BusActor func unwatched(_ kind: Faults.Kind, _ error: Int32) async throws {
@@ -164,15 +164,15 @@ struct SensorTrustTests {
         }
     }
 
-    @Test("L24: a verifier that isn't root is not asked on the system bus")
+    @Test("L24: The daemon calls no verifier on the system bus that is not root's")
     @BusActor func verifier() async throws {
-        // A bus that lets everybody own everything: what the service believes is tried alone.
+        // A bus without a policy, to test only the service's own checks.
         let bus = try PrivateBus()
         chmod(bus.folder, 0o755)
         let environment = ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
         let state = bus.folder + "/state"
         mkdir(state, 0o700)
-        // Some user that every Debian has: the bus refuses one that it doesn't know.
+        // A user of every Debian, because the bus refuses unknown users.
         chown(state, 5, 5)
         let someone = ["/usr/bin/setpriv", "--reuid=5", "--regid=5", "--clear-groups"]
         let programs = ChildProcess.folder
@@ -183,7 +183,7 @@ struct SensorTrustTests {
             environment: environment
         )
         let owner = try #require(try await bus.waitForOwner(of: TestDaemon.name))
-        // It says yes to everything, but it is who it is.
+        // The verifier accepts every password, but runs as the wrong user.
         let address =
             "unixexec:path=/usr/bin/setpriv,argv0=setpriv,argv1=--reuid=5,argv2=--clear-groups,"
             + "argv3=/usr/bin/systemd-stdio-bridge,argv4=--bus-path=\(bus.address)"
@@ -207,7 +207,7 @@ struct SensorTrustTests {
     }
 }
 
-/// A sensor that writes down whatever is asked of it.
+/// A sensor that records all calls.
 private struct RecordingSensor: ServedInterface {
     let calls = Witness<String>()
 

@@ -3,22 +3,19 @@ import Foundation
 import LocalAuthBus
 import TestSupport
 
-/// Plays a prompt agent that only looks on.
+/// Plays a prompt agent that only records its calls.
 @BusActor final class StandInAgent: Agent1Service {
-    /// The details of each prompt.
     let prompts = Feed<[String: Variant]>()
-    /// How each prompt ended.
     let ends = Feed<String>()
-    /// A value for each time that a prompt was to ask for the password of an app.
+    /// Gets a value for each request for an app's password.
     let passwords = Feed<Void>()
     private(set) var last = ""
-    /// How many prompts there were.
+    /// The number of prompts.
     private(set) var count = 0
     private let answers: SealedAnswers
 
     init(_ connection: Connection) { answers = SealedAnswers(connection) }
 
-    /// Types into the last prompt.
     func type(_ text: String) { answers.type(text, into: last) }
 
     func begin(
@@ -58,11 +55,11 @@ import TestSupport
 @BusActor final class StandInSensor: Sensor1Service {
     nonisolated static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
 
-    /// One value for each Cancel.
+    /// Gets a value for each Cancel.
     let cancels = Feed<Void>()
     /// The templates of every user.
     var templates = ["one"]
-    /// What happens when it is next asked for them, before the answer is made.
+    /// Called once at the next ListTemplates, before the reply is built.
     var onList: (@BusActor () -> Void)?
     private let connection: Connection
     private var running: CheckedContinuation<Result<String, DBusError>, Never>?
@@ -77,7 +74,7 @@ import TestSupport
         try connection.requestName("org.localauth.Sensor1." + name)
     }
 
-    /// Says that somebody's templates changed.
+    /// Signals that a user's templates changed.
     func tellChange(of uid: UInt32) {
         Sensor1Signals(connection, path: Self.path).templatesChanged(uid: uid)
     }
@@ -167,10 +164,10 @@ import TestSupport
     func maxTemplates(for peer: Peer?) throws(DBusError) -> UInt32 { 0 }
 }
 
-/// A daemon with logind, a sensor and an agent.
+/// Runs a daemon with logind, a sensor and an agent.
 ///
-/// Logind's connection is the client's as well: what it tells, the daemon hears before the next
-/// call.
+/// Logind and the client share a connection, so the daemon receives logind's messages before the
+/// next call.
 @BusActor final class SessionBench {
     let bus: PrivateBus
     let logind: StandInLogind
@@ -179,7 +176,7 @@ import TestSupport
     let simulated: SimulatedSensor1Proxy
     private let daemon: TestDaemon
 
-    /// The one session is local unless it is said to be remote, and has the user's agent.
+    /// Creates the bench with a single session, local by default, which has the user's agent.
     init(
         startsLogind: Bool = true,
         isRemote: Bool = false,
@@ -220,11 +217,10 @@ import TestSupport
     nonisolated static let agentPath = ObjectPath(trusted: "/agent")
 
     var process: ChildProcess { daemon.process }
-    /// The daemon's unique name.
     var owner: String { daemon.owner }
     var manager: Authentication1Proxy { daemon.manager(logind.connection) }
 
-    /// Kills the daemon and starts it again; no agent is registered then.
+    /// Kills the daemon and starts it again, without a registered agent.
     func restartDaemon(_ meanwhile: @BusActor () -> Void = {}) async throws {
         try await daemon.stop()
         meanwhile()
@@ -252,14 +248,14 @@ import TestSupport
         }
     }
 
-    /// Waits until the caller could be prompted, or could not.
+    /// Waits until the caller can or can't be prompted.
     func becomes(interactive: Bool) async throws {
         try await eventually("a prompt to be possible: \(interactive)") {
             try await self.manager.interactive() == interactive
         }
     }
 
-    /// Starts a companion that is enrolled; clients see it unavailable for this reason.
+    /// Starts an enrolled companion, which clients see unavailable for this reason.
     func startCompanion(becoming reason: String) async throws {
         try bus.start(["localauth-sensor-simulated", "--name", "Key", "--type", "companion"])
         try await device("Key", becomes: reason)
@@ -271,7 +267,7 @@ import TestSupport
         _ = try await key.addTemplate(uid: getuid(), label: "key")
     }
 
-    /// Starts an evaluation and waits until as many sensors look.
+    /// Starts an evaluation, and waits until `sensors` sensors look.
     func evaluation(
         policy: UInt32 = 1,
         sensors: Int = 1
@@ -286,8 +282,7 @@ import TestSupport
         return call
     }
 
-    /// Has the sensor look at faces, and starts an evaluation that waits until its match is
-    /// confirmed.
+    /// Turns the sensor into a face sensor, and starts an evaluation that waits for confirmation.
     func evaluationOfFace() async throws -> StreamingCall<[String: Variant]> {
         try await simulated.setBiometryType(biometryType: 2)
         try await eventually("a face sensor that can be used") {
@@ -306,7 +301,7 @@ import TestSupport
         return call
     }
 
-    /// Starts an evaluation that has its match, and waits until it asks for the app's password.
+    /// Starts an evaluation that has its match, and waits until it requests the app's password.
     func evaluation(
         withPasswordIn context: Context1Proxy
     ) async throws -> StreamingCall<[String: Variant]> {
@@ -322,7 +317,7 @@ import TestSupport
         return call
     }
 
-    /// How an evaluation ends: the error's name and message, or nothing when it succeeds.
+    /// Waits for an evaluation's end; returns the error, or nil on success.
     func end(of call: StreamingCall<[String: Variant]>) async -> DBusError? {
         do throws(DBusError) {
             _ = try await call.reply()
@@ -341,19 +336,19 @@ import TestSupport
         }
     }
 
-    /// Why nobody can be asked for the test's process; empty: somebody can.
+    /// Why no prompt is possible for the test's process; empty: a prompt is possible.
     ///
-    /// It is what `Interactive` says as well.
+    /// Also checks that `Interactive` agrees.
     func absence() async throws -> String {
         let answer = try await manager.canInteract()
-        // Known from now on.
+        // The daemon knows the answer from here on.
         try await eventually("Interactive to say \(answer.available)") {
             try await self.manager.interactive() == answer.available
         }
         return answer.cause
     }
 
-    /// Whether one finger now is the user.
+    /// Evaluates with a match; returns the error, or nil on success.
     func evaluateWithMatch() async throws -> DBusError? {
         try await simulated.queue(outcomes: ["match"])
         return await evaluate()

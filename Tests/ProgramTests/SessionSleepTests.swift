@@ -8,10 +8,10 @@ import Testing
 /// L3 and L4: the lid and sleep.
 @Suite("Lid and sleep", .timeLimit(.minutes(10)))
 struct SessionSleepTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    @Test("L3: under a closed lid no sensor looks, docked it does")
+    @Test("L3: With a closed lid no sensor looks, unless docked")
     @BusActor
     func lid() async throws {
         let bench = try await SessionBench()
@@ -31,7 +31,7 @@ struct SessionSleepTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L3: that a sensor comes under the lid, and out again, is signalled")
+    @Test("L3: Closing and opening the lid signals the sensor's unavailability")
     @BusActor
     func lidSignals() async throws {
         let bench = try await SessionBench()
@@ -46,7 +46,7 @@ struct SessionSleepTests {
         }
     }
 
-    @Test("L3: a lid that moved without a word is seen by the next evaluation")
+    @Test("L3: The next evaluation notices a lid that moved without a signal")
     @BusActor
     func silentLid() async throws {
         let bench = try await SessionBench()
@@ -59,11 +59,11 @@ struct SessionSleepTests {
         #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
     }
 
-    @Test("L3: a daemon that starts under a closed lid knows it before anybody evaluates")
+    @Test("L3: A daemon that starts with a closed lid knows it before the first evaluation")
     @BusActor
     func startUnderLid() async throws {
         let bench = try await SessionBench()
-        // An evaluation, or what is asked about one, would look at the lid itself.
+        // An evaluation, or a query about evaluations, would check the lid itself.
         @BusActor func becomes(_ reason: String) async throws {
             try await eventually("a sensor that is “\(reason)”") {
                 (try? await bench.device("Simulated").unavailability()) == reason
@@ -71,14 +71,14 @@ struct SessionSleepTests {
         }
         try await bench.restartDaemon { bench.logind.isLidClosed = true }
         try await becomes("lid-closed")
-        // The same from a login manager that is another one.
+        // A new logind reports its state too.
         bench.logind.stop()
         bench.logind.isLidClosed = false
         try bench.logind.start()
         try await becomes("")
     }
 
-    @Test("L3, L11b, R67: a finger that is added while the lid is closed takes the item away")
+    @Test("L3, L11b, R67: A finger added while the lid is closed deletes the item")
     @BusActor
     func addedUnderLid() async throws {
         let bench = try await SessionBench()
@@ -107,7 +107,7 @@ struct SessionSleepTests {
         }
         bench.logind.closeLid(true)
         try await bench.device("Simulated", becomes: "lid-closed")
-        // Nothing changed, and the context still counts.
+        // The templates have not changed, so the context still counts.
         let state = try await context.domainState()
         #expect(state["biometry"] != .bytes([]))
         #expect(try await read())
@@ -118,7 +118,7 @@ struct SessionSleepTests {
         #expect(try await context.domainState() != state)
     }
 
-    @Test("L4: sleep ends everything with -4, and waits until the sensors have ended")
+    @Test("L4: Sleep ends everything with -4, and waits until the sensors have ended")
     @BusActor
     func suspend() async throws {
         let bench = try await SessionBench()
@@ -136,7 +136,7 @@ struct SessionSleepTests {
         await slow.cancels.next()
         for name in ["Simulated", "Slow"] { try await bench.device(name, becomes: "suspended") }
         #expect(await bench.evaluate(policy: 2)?.name == .systemCancel)
-        // A match after Cancel is none; only then may the machine sleep.
+        // A match after Cancel does not count, and the machine may sleep only afterwards.
         #expect(bench.logind.isDelayed)
         slow.finish(.success("one"))
         #expect(await bench.logind.delays.next() == false)
@@ -150,7 +150,7 @@ struct SessionSleepTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L4: a lock that comes when sleep has begun anew is let go of, and sleep doesn't wait")
+    @Test("L4: A sleep inhibitor that arrives after sleep began anew is released at once")
     @BusActor
     func lateLock() async throws {
         let bench = try await SessionBench()
@@ -167,21 +167,21 @@ struct SessionSleepTests {
         try await eventually("the lock to be asked for") { logind.questions["Inhibit"] == 1 }
         logind.prepareForSleep(true)
         try await bench.device("Simulated", becomes: "suspended")
-        // No sensor runs anything: sleep need not wait by then.
+        // No sensor runs an operation, so sleep need not wait.
         for _ in 0..<20 { _ = try await bench.manager.version() }
         word.record(true)
         #expect(await logind.delays.next() == true)
         try await eventually("sleep not to wait") { !logind.isDelayed }
     }
 
-    @Test("L4: an enrolment ends before sleep")
+    @Test("L4: An enrolment ends before sleep")
     @BusActor
     func enrolment() async throws {
         let bench = try await SessionBench()
         #expect(await bench.logind.delays.next() == true)
         try await bench.simulated.queue(outcomes: ["match"])
         let call = try bench.device("Simulated").enrollStream(label: "one", options: [:])
-        // Root needs no passcode for it; others are refused here, where no agent asks for it.
+        // Root needs no password. Other users are refused, because no agent prompts for it.
         var hasBegun = false
         for await event in call.events where event.kind == "stage" {
             hasBegun = true
@@ -196,12 +196,12 @@ struct SessionSleepTests {
         try await bench.device("Simulated", becomes: "")
     }
 
-    @Test("L4: a daemon that starts while the machine goes to sleep knows it")
+    @Test("L4: A daemon that starts while the machine goes to sleep knows it")
     @BusActor
     func startAsleep() async throws {
         let bench = try await SessionBench(isAsleep: true)
         #expect(await bench.evaluate()?.name == .systemCancel)
-        // The next one as well.
+        // A restarted daemon knows it too.
         try await bench.restartDaemon()
         try await bench.device("Simulated", becomes: "suspended")
         #expect(await bench.evaluate()?.name == .systemCancel)
@@ -209,7 +209,7 @@ struct SessionSleepTests {
         try await bench.device("Simulated", becomes: "")
         try await bench.registerAgent()
         #expect(try await bench.evaluateWithMatch() == nil)
-        // The same from a login manager that is another one.
+        // A new logind reports its state too.
         bench.logind.stop()
         bench.logind.isPreparingForSleep = true
         try bench.logind.start()

@@ -4,7 +4,7 @@ import Linux
 import LocalAuthBus
 import TestSupport
 
-/// Values that come one after the other, for tests that wait for them.
+/// A sequence of values that tests wait for.
 struct Feed<Value: Sendable>: Sendable {
     private let values: AsyncStream<Value>
     private let sink: AsyncStream<Value>.Continuation
@@ -19,7 +19,7 @@ struct Feed<Value: Sendable>: Sendable {
     }
 }
 
-/// Plays logind: its objects, as much of them as the daemon asks for.
+/// Plays the objects of logind, as far as the daemon uses them.
 @BusActor final class StandInLogind {
     nonisolated static let name = "org.freedesktop.login1"
     nonisolated static let root = ObjectPath(trusted: "/org/freedesktop/login1")
@@ -28,44 +28,44 @@ struct Feed<Value: Sendable>: Sendable {
     var isLidClosed = false
     var isDocked = false
     var isPreparingForSleep = false
-    /// What its answers about the machine wait for.
+    /// Awaited before replies about the machine.
     var preparation: (@BusActor @Sendable () async -> Void)?
-    /// The session that the test's process is in; nil: none.
+    /// The session of the test's process, if any.
     var current: StandInSession?
-    /// The session that other processes are in; nil: none.
+    /// The session of other processes, if any.
     var others: StandInSession?
-    /// The session that it prefers of the user's.
+    /// The user's preferred session.
     var display: StandInSession?
-    /// The user's sessions beside that one.
+    /// The user's other sessions.
     var more: [StandInSession] = []
-    /// Whether the user has sessions that are not ending.
+    /// The user's state: `active` or `closing`.
     var userState = "active"
-    /// Whether what it tells gets lost, as on a bus whose queues are full.
+    /// Whether to drop signals, like a bus with full queues.
     var losesSignals = false
     /// Whether the user's service manager runs the test's process.
     var isUnit = false
-    /// When the user logged in, in microseconds of CLOCK_MONOTONIC.
+    /// The user's login time, in microseconds of CLOCK_MONOTONIC.
     var loginTime: UInt64 = 0
-    /// What happens when a process is looked up, before the answer is sent.
+    /// Called at each look-up of a process, before the reply.
     var onLookUp: (@BusActor @Sendable () -> Void)?
-    /// What happens when it was asked whether the machine goes to sleep, before the answer is sent.
+    /// Called at each read of PreparingForSleep, before the reply.
     var onSleepQuestion: (@BusActor @Sendable () -> Void)?
-    /// What a lock that delays sleep waits for; nil: it is given at once.
+    /// Awaited before an inhibitor is handed out, if set.
     var beforeInhibitor: (@BusActor @Sendable () async -> Void)?
-    /// What a look-up of a process is answered with instead.
+    /// Replaces the reply to a look-up of a process.
     var fault: DBusError?
-    /// How many more times it has no room for the question whether the machine goes to sleep.
+    /// The number of reads of PreparingForSleep to refuse for lack of room.
     var refusals = 0
-    /// How often each method was called and each property read.
+    /// Counts calls and reads, by method and property.
     var questions: [String: Int] = [:]
-    /// One value each time the daemon delays sleep, and when it delays it no more.
+    /// Gets true each time the daemon inhibits sleep, and false when it stops.
     let delays = Feed<Bool>()
-    /// What each lock that was wanted was to hold up, for whom, why and how.
+    /// The arguments of each Inhibit call: what, who, why and mode.
     fileprivate(set) var inhibitions: [[String]] = []
-    /// Whether the daemon delays sleep.
+    /// Whether the daemon inhibits sleep.
     private(set) var isDelayed = false
     private var delay: EventSource?
-    /// Sends the locks; nil: no caller gets a lock.
+    /// Sends the inhibitors; nil refuses them.
     var replies: RawClient?
 
     convenience init(_ bus: PrivateBus) throws { self.init(on: try bus.connect()) }
@@ -76,7 +76,7 @@ struct Feed<Value: Sendable>: Sendable {
             self?.preparation
         }
         connection.export(Self.user, [LogindUserInterface(logind: self)])
-        // What tells of the lid is there before whoever listens to it.
+        // Own this name before the daemon watches the lid.
         try? connection.requestName("org.freedesktop.UPower")
     }
 
@@ -88,7 +88,7 @@ struct Feed<Value: Sendable>: Sendable {
 
     func stop() { connection.releaseName(Self.name) }
 
-    /// The manager tells something.
+    /// Emits a signal of the manager.
     func tell(
         _ member: String,
         _ signature: String = "",
@@ -105,7 +105,7 @@ struct Feed<Value: Sendable>: Sendable {
         )
     }
 
-    /// A session begins, as the login manager tells it.
+    /// Begins a session, with logind's signals.
     func begin(_ session: StandInSession) {
         tell("SessionNew", "so") { writer throws(DBusError) in
             try writer.write(session.id)
@@ -114,7 +114,7 @@ struct Feed<Value: Sendable>: Sendable {
         StandInSession.changed(connection, Self.user, "org.freedesktop.login1.User", [:])
     }
 
-    /// The user logs in now, for the first time or again.
+    /// Sets the user's login time to the present.
     func logIn() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -126,7 +126,9 @@ struct Feed<Value: Sendable>: Sendable {
         tell("PrepareForSleep", "b") { writer throws(DBusError) in try writer.write(isStarting) }
     }
 
-    /// The lid moves: UPower says so, and the login manager only when it is asked.
+    /// Moves the lid.
+    ///
+    /// UPower signals it, while logind only answers queries.
     func closeLid(_ isClosed: Bool, docked: Bool = false) {
         isLidClosed = isClosed
         isDocked = docked
@@ -148,14 +150,15 @@ struct Feed<Value: Sendable>: Sendable {
         if display === session { display = nil }
     }
 
-    /// The user's last session ends; the word of the user's own end comes later, or never.
+    /// Ends the user's last session, without the signal for the user's own end.
     func logOut(_ session: StandInSession) {
         userState = "closing"
         remove(session)
     }
 
-    /// Answers with an end of a socket pair: once all copies are closed, the lock is gone, and the
-    /// other end knows.
+    /// Replies with an end of a socket pair.
+    ///
+    /// Once all copies are closed, the other end reports the inhibitor's end.
     fileprivate func inhibit(_ call: IncomingCall) throws(TestFailure) {
         guard let replies else { throw TestFailure("no locks are given") }
         var ends: [Int32] = [-1, -1]
@@ -175,21 +178,21 @@ struct Feed<Value: Sendable>: Sendable {
     }
 }
 
-/// One session of the stand-in.
+/// A session of the stand-in logind.
 @BusActor final class StandInSession {
     let id: String
     let path: ObjectPath
     let isRemote: Bool
     let uid: UInt32
-    /// Empty for a login on a terminal and whatever else makes sessions.
+    /// Empty for a login on a terminal, and for sessions made by other services.
     var seat = "seat0"
-    /// What made it.
+    /// The PAM service that made the session.
     var service = "login"
     var kind = "user"
     var terminal = ""
-    /// What shows it.
+    /// The kind of display: `tty`, `x11` or `wayland`.
     var type = "tty"
-    /// What happens when it was read, before the answer is sent.
+    /// Called once the session was read, before the reply.
     var onLookUp: (@BusActor @Sendable () -> Void)?
     private(set) var isActive = true
     private(set) var isLocked = false
@@ -216,7 +219,7 @@ struct Feed<Value: Sendable>: Sendable {
         tellChange(["LockedHint": .bool(isLocked)])
     }
 
-    /// Its locker is asked to lock it.
+    /// Asks the session's locker to lock it.
     func askToLock() {
         connection.emit(
             path: path,

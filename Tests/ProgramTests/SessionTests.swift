@@ -4,13 +4,13 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// L2 and L4: who sits where, by what logind says.
+/// L2 and L4: users' sessions as logind reports them.
 @Suite("Sessions", .timeLimit(.minutes(10)))
 struct SessionTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    @Test("L2: in an active local session the user is asked")
+    @Test("L2: An active local session can evaluate")
     @BusActor
     func local() async throws {
         let bench = try await SessionBench()
@@ -19,7 +19,7 @@ struct SessionTests {
         #expect(try await bench.manager.interactive())
     }
 
-    @Test("L11b: Interactive is what it is from the first question of a connection on")
+    @Test("L11b: Interactive is right from a connection's first read on")
     @BusActor
     func firstInteractive() async throws {
         let bench = try await SessionBench()
@@ -39,7 +39,7 @@ struct SessionTests {
         }
     }
 
-    @Test("L2: what serves the caller is announced when it could not be found out at first")
+    @Test("L2: Interactive is signalled once a failed look-up succeeds")
     @BusActor
     func interactive() async throws {
         let bench = try await SessionBench()
@@ -62,7 +62,7 @@ struct SessionTests {
         #expect(try await manager.interactive())
     }
 
-    @Test("R25, L2: in an inactive or locked session nobody is asked, and it can be evaluated")
+    @Test("R25, L2: An inactive or locked session shows no prompt, but CanEvaluate succeeds")
     @BusActor
     func absent() async throws {
         let bench = try await SessionBench()
@@ -84,14 +84,14 @@ struct SessionTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L2: a session of another user is not the caller's")
+    @Test("L2: A session of another user is not the caller's")
     @BusActor
     func otherUser() async throws {
         let bench = try await SessionBench()
         try await bench.registerAgent()
         bench.logind.current = StandInSession("c2", at: bench.logind, uid: getuid() + 1)
         bench.logind.tell("UserNew")
-        // For this reason, and not because nothing there shows prompts.
+        // For this reason, and not for lack of an agent.
         #expect(try await bench.absence() == "other-user")
         let refused = try #require(await bench.evaluate())
         #expect(refused.name == .notInteractive)
@@ -99,7 +99,7 @@ struct SessionTests {
         #expect(bench.agent.count == 0)
     }
 
-    @Test("L2: nobody becomes an agent of a session of another user")
+    @Test("L2: An agent can't register for a session of another user")
     @BusActor
     func agentAtAnother() async throws {
         let bench = try await SessionBench()
@@ -110,7 +110,7 @@ struct SessionTests {
         #expect(refusal?.message.contains("no session that prompts can be shown in") == true)
     }
 
-    @Test("L2: an agent that was there before the login manager belongs to its session then")
+    @Test("L2: An agent registered before logind starts then belongs to its session")
     @BusActor
     func lateLogind() async throws {
         let bench = try await SessionBench(startsLogind: false)
@@ -129,7 +129,7 @@ struct SessionTests {
         #expect(await bench.evaluate()?.name == .notInteractive)
     }
 
-    @Test("L2: an agent serves the session that its user sits at next")
+    @Test("L2: An agent serves its user's next session")
     @BusActor
     func nextSession() async throws {
         let bench = try await SessionBench()
@@ -145,7 +145,7 @@ struct SessionTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L2: an agent whose session can't be found out when logind comes is asked for again")
+    @Test("L2: An agent's session is looked up again if logind's first reply is an error")
     @BusActor
     func lateSession() async throws {
         let bench = try await SessionBench(startsLogind: false)
@@ -162,14 +162,14 @@ struct SessionTests {
 
     enum Logout: CaseIterable {
         case told
-        /// It is told of the last session alone.
+        /// logind signals only the end of the last session.
         case untold
-        /// No service runs when it happens.
+        /// The service does not run at that time.
         case unseen
     }
 
     @Test(
-        "R50: after a logout biometry waits for a passcode",
+        "R50: After a logout, biometry needs a password first",
         .enabled(if: getuid() == 0, "only root reports unlocks"),
         arguments: Logout.allCases
     )
@@ -180,7 +180,7 @@ struct SessionTests {
         #expect(try await manager.canEvaluate(policy: 1).code == -8)
         try await manager.reportUnlock(uid: getuid(), method: "passcode")
         #expect(try await manager.canEvaluate(policy: 1).code == 0)
-        // A session ends while another one goes on, which logind is asked about.
+        // A session ends while another continues, so the daemon asks logind.
         bench.logind.questions = [:]
         bench.logind.tell("SessionRemoved", "so") { writer throws(DBusError) in
             try writer.write("c9")
@@ -205,12 +205,12 @@ struct SessionTests {
         }
     }
 
-    @Test("L16: a process that ends while its agent is looked up has none then")
+    @Test("L16: A process that exits during its agent's look-up has no agent")
     @BusActor
     func endedProcess() async throws {
         let bench = try await SessionBench()
         let process = try ChildProcess(["/bin/sleep", "600"])
-        // Where the agent is, is asked anew.
+        // Makes the daemon look up the agent's session again.
         bench.logind.tell("UserNew")
         bench.logind.onLookUp = {
             process.signal(SIGKILL)
@@ -223,7 +223,7 @@ struct SessionTests {
         #expect(refusal?.message.contains("no process") == true)
     }
 
-    @Test("L2: an agent of a process serves what that process starts")
+    @Test("L2: A process's agent serves child processes too")
     @BusActor
     func child() async throws {
         let bench = try await SessionBench()
@@ -236,7 +236,7 @@ struct SessionTests {
         #expect(said.output.hasPrefix("bsss true"), "\(said.output)")
     }
 
-    @Test("L1: a look-up that fails refuses")
+    @Test("L1: A failed look-up refuses")
     @BusActor
     func failure() async throws {
         let bench = try await SessionBench()
@@ -249,7 +249,7 @@ struct SessionTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L2: in a remote session policy 1 answers -6 and says why, policy 2 -1004")
+    @Test("L2: In a remote session policy 1 answers -6 with the cause, policy 2 -1004")
     @BusActor
     func remote() async throws {
         let bench = try await SessionBench(isRemote: true)
@@ -272,7 +272,7 @@ struct SessionTests {
         }
     }
 
-    @Test("L2: in a remote session an agent serves one process, and asks for the passcode alone")
+    @Test("L2: In a remote session an agent serves one process, and accepts only the password")
     @BusActor
     func remoteAgent() async throws {
         let bench = try await SessionBench(isRemote: true)
@@ -293,7 +293,7 @@ struct SessionTests {
         #expect(await bench.evaluate()?.name == .biometryNotAvailable)
     }
 
-    @Test("L2: an agent of a remote session shows nothing for a process in a local one")
+    @Test("L2: A remote session's agent shows no prompt for a process in a local session")
     @BusActor
     func agentFromAfar() async throws {
         let bench = try await SessionBench(isRemote: true)
@@ -301,7 +301,7 @@ struct SessionTests {
         bench.logind.current = StandInSession("c2", at: bench.logind)
         bench.logind.tell("UserNew")
         #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
-        // Its session is local and in front: it lacks an agent.
+        // The session is local and in front, but lacks an agent.
         #expect(try await bench.absence() == "no-agent")
         #expect(await bench.evaluate()?.name == .notInteractive)
     }
@@ -311,7 +311,7 @@ struct SessionTests {
     }
 
     @Test(
-        "R25, L4: what runs and what waits ends with -4 when the session is locked or left",
+        "R25, L4: A lock or switch of the session ends running and queued evaluations with -4",
         arguments: Interruption.allCases
     )
     @BusActor
@@ -320,7 +320,7 @@ struct SessionTests {
         try await bench.registerAgent()
         let running = try await bench.evaluation()
         let waiting = try bench.manager.evaluateStream(policy: 2, reason: "test", options: [:])
-        // Decided behind the one that waits.
+        // Decided after the queued call.
         let silent: [String: Variant] = ["interaction-not-allowed": .bool(true)]
         let silenced = await #expect(throws: DBusError.self) {
             try await bench.manager.evaluate(policy: 2, reason: "test", options: silent)
@@ -347,7 +347,7 @@ struct SessionTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L1: only logind's own process is believed")
+    @Test("L1: The daemon trusts only logind's own process")
     @BusActor
     func forgery() async throws {
         let bench = try await SessionBench()
@@ -370,7 +370,7 @@ struct SessionTests {
                 to: destination
             ) { writer throws(DBusError) in try writer.write(true) }
         }
-        // Answered behind what it forged.
+        // The daemon answers this call after the forged signals.
         let own = Authentication1Proxy(forger, destination: bench.owner, path: TestDaemon.root)
         #expect(try await own.canEvaluate(policy: 1).code == 0)
         try await bench.simulated.touch(matching: true)
@@ -378,7 +378,7 @@ struct SessionTests {
     }
 
     @Test(
-        "L1: whoever takes logind's name and is another user is not believed, nor asked",
+        "L1: A logind that runs as another user is neither trusted nor called",
         .enabled(if: getuid() == 0, "only root becomes somebody else")
     )
     @BusActor
@@ -387,7 +387,7 @@ struct SessionTests {
         try await bench.registerAgent()
         #expect(try await bench.evaluateWithMatch() == nil)
         bench.logind.stop()
-        // Answered once the name is free.
+        // The daemon answers this call once the name is free.
         _ = try await bench.manager.version()
         let connection = try Connection(.address(Person.address(bench.bus)))
         defer { connection.close() }
@@ -395,14 +395,14 @@ struct SessionTests {
         let session = StandInSession("c1", at: impostor)
         (impostor.current, impostor.display) = (session, session)
         try impostor.start()
-        // Answered once it is known who that is, and behind what it would be asked.
+        // The daemon answers these calls once it knows the name's owner, and after calls to it.
         let own = Authentication1Proxy(connection, destination: bench.owner, path: TestDaemon.root)
         for _ in 0..<5 { _ = try await own.version() }
         #expect(try await bench.evaluateWithMatch()?.name == .notInteractive)
         #expect(impostor.questions.isEmpty)
     }
 
-    @Test("L2: when logind comes back everything is asked anew")
+    @Test("L2: After a restart of logind, all sessions are looked up again")
     @BusActor
     func comeback() async throws {
         let bench = try await SessionBench()
@@ -421,7 +421,7 @@ struct SessionTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L2: on a session bus the system's logind is asked")
+    @Test("L2: On a session bus, the daemon uses the system's logind")
     @BusActor
     func sessionBus() async throws {
         let bus = try PrivateBus()

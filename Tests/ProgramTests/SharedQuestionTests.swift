@@ -4,13 +4,13 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What the login manager is asked for many at once.
-@Suite("Shared questions to logind", .timeLimit(.minutes(10)))
+/// Look-ups at logind that many calls share.
+@Suite("Shared look-ups at logind", .timeLimit(.minutes(10)))
 struct SharedQuestionTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    /// Has logind answer nothing about the machine until all have come to the question.
+    /// Makes logind withhold replies about the machine until all calls have reached that look-up.
     @BusActor
     private static func hold(_ bench: SessionBench) -> Witness<Bool> {
         let mayAnswer = Witness<Bool>()
@@ -19,19 +19,20 @@ struct SharedQuestionTests {
         return mayAnswer
     }
 
-    /// With each answer the service has had those of the bus to what it asked before: in the end
-    /// all have come to what logind is to say.
+    /// Makes calls until all others have reached the look-up at logind, then lets it reply.
+    ///
+    /// With each reply, the service has received the bus's replies to its earlier calls.
     @BusActor
     private static func release(_ bench: SessionBench, _ mayAnswer: Witness<Bool>) async throws {
         for _ in 0..<20 { _ = try await bench.manager.version() }
         mayAnswer.record(true)
     }
 
-    @Test("L21: however many ask at once whether they may, logind is asked at most twice")
+    @Test("L21: Many concurrent calls look up logind's state at most twice")
     @BusActor
     func lid() async throws {
         let bench = try await SessionBench()
-        // Of somebody new nothing was told that could be answered at once (L11b).
+        // A new connection, for which no cached answer exists (L11b).
         let guest = try bench.bus.connect()
         defer { guest.close() }
         let manager = Authentication1Proxy(guest, destination: bench.owner, path: TestDaemon.root)
@@ -52,7 +53,7 @@ struct SharedQuestionTests {
     }
 
     @Test(
-        "R50, L21: of however many sessions that end, a user is asked about at most twice",
+        "R50, L21: Many ending sessions cause at most two look-ups of their user",
         .enabled(if: getuid() == 0, "only root reports unlocks")
     )
     @BusActor
@@ -68,12 +69,12 @@ struct SharedQuestionTests {
         }
         try await Self.release(bench, mayAnswer)
         bench.logind.preparation = nil
-        // Each question is asked when the one before it has its answers.
+        // Each look-up starts after the replies to the one before.
         for _ in 0..<20 { _ = try await bench.manager.version() }
         #expect(1...2 ~= bench.logind.questions["GetUser", default: 0])
     }
 
-    @Test("L11b: behind Interactive logind is asked, at most once a second")
+    @Test("L11b: Reads of Interactive refresh from logind at most once a second")
     @BusActor
     func interactive() async throws {
         let bench = try await SessionBench()
@@ -91,7 +92,7 @@ struct SharedQuestionTests {
     }
 
     @Test(
-        "L11b: behind Interactive logind is asked about each of two users in the same second",
+        "L11b: Reads of Interactive refresh two users in the same second",
         .enabled(if: getuid() == 0, "needs a second user")
     )
     @BusActor
@@ -107,7 +108,7 @@ struct SharedQuestionTests {
         let guest = try Connection(.address(Person.address(bench.bus)))
         defer { guest.close() }
         let manager = Authentication1Proxy(guest, destination: bench.owner, path: TestDaemon.root)
-        /// Reads it, and waits until logind has been asked behind the answer, if it is.
+        /// Reads Interactive, and returns whether the read caused a look-up at logind.
         @BusActor
         func isAskedAbout(
             _ id: String,
@@ -129,7 +130,7 @@ struct SharedQuestionTests {
         }
     }
 
-    @Test("L21: evaluations that begin at once share what is asked about sessions and sleep")
+    @Test("L21: Evaluations that start together share look-ups of sessions and sleep")
     @BusActor
     func decisions() async throws {
         let bench = try await SessionBench()

@@ -4,10 +4,9 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// How the programs begin and end.
 @Suite("Programs", .timeLimit(.minutes(10)))
 struct StartAndStopTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
     static let services = [
@@ -15,7 +14,7 @@ struct StartAndStopTests {
     ]
 
     @Test(
-        "Every program tells its version and its options",
+        "Every program prints its version and its options",
         arguments: services + ["localauthctl"],
         ["--help", "--version"]
     )
@@ -26,7 +25,7 @@ struct StartAndStopTests {
         #expect(!program.output.isEmpty)
     }
 
-    @Test("Without a bus a program ends with status 1 and one line", arguments: services)
+    @Test("Without a bus a program exits with status 1 and one line", arguments: services)
     @BusActor
     func noBus(name: String) async throws {
         let words = [name, "--bus", "unix:path=/tmp/no-bus-is-here"]
@@ -35,17 +34,17 @@ struct StartAndStopTests {
         #expect(program.output.split(separator: "\n").count == 1)
     }
 
-    @Test("A program ends with status 0 at SIGTERM, and has done by then what is to be done")
+    @Test("At SIGTERM a program finishes its work and exits with status 0")
     @BusActor
     func terminate() async throws {
-        // On a busy machine that may take longer than the second that it has.
+        // A busy machine may exceed the limit of a second.
         for _ in 0..<10 {
             if try await haveDoneAll() { return }
         }
         Issue.record("each time one of them was ended by its limit")
     }
 
-    /// Whether none of the programs was ended by its own limit.
+    /// Whether no program was ended by its own limit.
     @BusActor
     private func haveDoneAll() async throws -> Bool {
         let bus = try PrivateBus()
@@ -64,11 +63,11 @@ struct StartAndStopTests {
         return programs.allSatisfy { !$0.errors.contains("before everything was done") }
     }
 
-    @Test("A daemon whose standard error nobody reads any more goes on")
+    @Test("A daemon whose standard error has no reader keeps running")
     @BusActor
     func unreadErrors() async throws {
         let bus = try PrivateBus()
-        // The journal's stream is like this once journald was restarted.
+        // The journal's stream is in this state after a restart of journald.
         let stream = bus.folder + "/errors"
         try #require(mkfifo(stream, 0o600) == 0)
         let reader = open(stream, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -78,7 +77,7 @@ struct StartAndStopTests {
         let mistake = "[Biometry]\nLockoutAttempts=1000\n"
         try TemporaryFolder.write(bus.folder + "/localauth.conf", mistake.utf8)
         daemon.process.signal(SIGHUP)
-        // It is in the diagnosis once there was a line of it.
+        // The daemon logs the mistake before it enters the diagnosis.
         try await eventually("the mistake to be found") {
             let checks = try await daemon.manager.diagnose()
             let check = checks.first { $0["name"] == .string("settings") }
@@ -87,7 +86,7 @@ struct StartAndStopTests {
         #expect(daemon.process.isRunning)
     }
 
-    @Test("A second daemon is refused, and the first goes on")
+    @Test("A second daemon is refused, and the first keeps running")
     @BusActor
     func secondDaemon() async throws {
         let bus = try PrivateBus()

@@ -5,13 +5,15 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Others fill the bus, and the login manager can't be asked: that is no word from it.
-@Suite("Questions to logind that don't get through", .timeLimit(.minutes(10)))
+/// Neighbours fill the bus, so calls to logind fail.
+///
+/// A failed call is no answer.
+@Suite("Failing calls to logind", .timeLimit(.minutes(10)))
 struct UnaskedLogindTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    @Test("L4, L21: a question that finds no room is asked again, and not taken for sleep")
+    @Test("L4, L21: A call refused for lack of room is retried, and does not count as sleep")
     @BusActor
     func again() async throws {
         let bench = try await SessionBench()
@@ -21,7 +23,7 @@ struct UnaskedLogindTests {
         #expect(bench.logind.refusals == 0)
     }
 
-    @Test("L4, L21: while it can't be asked nobody new is served, and what runs goes on")
+    @Test("L4, L21: While logind is unreachable, new calls are refused and running calls continue")
     @BusActor
     func running() async throws {
         let bench = try await SessionBench()
@@ -34,7 +36,7 @@ struct UnaskedLogindTests {
         #expect(await bench.end(of: running) == nil)
     }
 
-    /// Tells that something of a user has changed, before each answer about a process as well.
+    /// Signals changes of a user, also before each reply about a process.
     @BusActor
     private static func churn(_ bench: SessionBench, _ user: String, _ property: String) {
         let connection = bench.logind.connection
@@ -48,7 +50,7 @@ struct UnaskedLogindTests {
     }
 
     @Test(
-        "L2, L21: whatever others do in their sessions, whoever asks is found in theirs",
+        "L2, L21: Activity in other sessions does not prevent a caller's look-up",
         arguments: [("4242", "IdleHint"), ("4242", "Display"), ("\(getuid())", "IdleHint")]
     )
     @BusActor
@@ -56,7 +58,7 @@ struct UnaskedLogindTests {
         let bench = try await SessionBench()
         try await bench.registerAgent()
         Self.churn(bench, user, property)
-        // Somebody whom nobody has looked up yet.
+        // A connection that the daemon has not looked up yet.
         let guest = try bench.bus.connect()
         defer { guest.close() }
         let manager = Authentication1Proxy(guest, destination: bench.owner, path: TestDaemon.root)
@@ -65,7 +67,7 @@ struct UnaskedLogindTests {
         #expect(result["mechanism"] == .string("biometry"))
     }
 
-    @Test("L2, L21: however often a stranger logs in and out, whoever asks is found")
+    @Test("L2, L21: Frequent logins of other users do not prevent a caller's look-up")
     @BusActor
     func strangers() async throws {
         let bench = try await SessionBench()
@@ -73,7 +75,7 @@ struct UnaskedLogindTests {
         let logind = bench.logind
         let path = ObjectPath(unchecked: "/org/freedesktop/login1/session/c9")
         let user = ObjectPath(unchecked: "/org/freedesktop/login1/user/_4242")
-        // Whatever is asked, somebody has come and gone before the answer.
+        // Before each reply, another user logs in and out.
         logind.onLookUp = {
             for member in ["UserNew", "SessionNew", "SessionRemoved", "UserRemoved"] {
                 let isUser = member.hasPrefix("User")
@@ -95,7 +97,7 @@ struct UnaskedLogindTests {
         #expect(logind.questions["GetSessionByPID"] == 1)
     }
 
-    @Test("L2: while a user's own sessions come and go nobody new of that user is served")
+    @Test("L2: While a user's own sessions change, new callers of that user are refused")
     @BusActor
     func ownChurn() async throws {
         let bench = try await SessionBench()
@@ -106,7 +108,7 @@ struct UnaskedLogindTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L2, L4: while it can't be asked, or is gone, what a context has proved is worth nothing")
+    @Test("L2, L4: While logind is unreachable or gone, a context's proof does not count")
     @BusActor
     func kept() async throws {
         for isGone in [false, true] {
@@ -114,7 +116,7 @@ struct UnaskedLogindTests {
             let context = try await Self.proved(bench)
             let again = try await context.evaluate(policy: 1, reason: "test", options: [:])
             #expect(again["mechanism"] == .string("context"))
-            // A lock now is told by nobody.
+            // No signal would report a lock now.
             if isGone { bench.logind.stop() } else { bench.logind.refusals = .max }
             let refusal = await #expect(throws: DBusError.self) {
                 try await context.evaluate(policy: 1, reason: "test", options: [:])
@@ -123,7 +125,7 @@ struct UnaskedLogindTests {
         }
     }
 
-    @Test("L2, L4: what a context has proved ends with the session, and with logind")
+    @Test("L2, L4: A context's proof ends with the session, and with logind")
     @BusActor
     func over() async throws {
         for isLogind in [false, true] {
@@ -145,7 +147,7 @@ struct UnaskedLogindTests {
         }
     }
 
-    /// A context that was evaluated by a match.
+    /// Creates a context and evaluates it with a match.
     @BusActor
     private static func proved(_ bench: SessionBench) async throws -> Context1Proxy {
         try await bench.registerAgent()
@@ -155,7 +157,7 @@ struct UnaskedLogindTests {
         return context
     }
 
-    @Test("L4, L39: a match while it can't be asked is none, and the answer says why")
+    @Test("L4, L39: A match while logind is unreachable does not count, and the reply says why")
     @BusActor
     func matching() async throws {
         let bench = try await SessionBench()
@@ -170,7 +172,7 @@ struct UnaskedLogindTests {
         #expect(try await bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L4: a face that is confirmed while it can't be asked is none")
+    @Test("L4: A face confirmed while logind is unreachable does not count")
     @BusActor
     func confirming() async throws {
         let bench = try await SessionBench()
@@ -181,7 +183,7 @@ struct UnaskedLogindTests {
         #expect(await bench.end(of: running)?.name == .systemCancel)
     }
 
-    @Test("L4: an app's password while it can't be asked is none, and is not kept")
+    @Test("L4: An app's password while logind is unreachable is neither accepted nor kept")
     @BusActor
     func password() async throws {
         let bench = try await SessionBench()
@@ -198,7 +200,7 @@ struct UnaskedLogindTests {
         }
     }
 
-    @Test("L4: a match waits for an answer that comes late, and counts then")
+    @Test("L4: A match waits for a late reply, and counts then")
     @BusActor
     func late() async throws {
         let bench = try await SessionBench()
@@ -210,12 +212,12 @@ struct UnaskedLogindTests {
         #expect(bench.logind.refusals == 0)
     }
 
-    @Test("L4: a right passcode while it can't be asked is none, and no attempt")
+    @Test("L4: A right password while logind is unreachable does not count, nor as an attempt")
     @BusActor
     func typing() async throws {
         let bench = try await SessionBench()
         try await bench.registerAgent()
-        // The sixth that counted would be followed by a minute in which none is taken.
+        // If these counted, the sixth would start a delay of a minute without further attempts.
         for refusals in [Int](repeating: .max, count: 6) + [0] {
             bench.logind.refusals = 0
             let running = try await bench.evaluation(policy: 2)

@@ -4,15 +4,15 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// L2: agents that a user's service manager runs, as desktops start theirs.
+/// L2: agents that a user's service manager runs, as desktops do.
 ///
-/// The test's process is such a unit; it has no terminal.
+/// The test's process acts as such a unit, and has no terminal.
 @Suite("Agents that are units", .timeLimit(.minutes(10)), .enabled(if: hasNoTerminal))
 struct UnitAgentTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    /// A user who has just logged in on a desktop, before the eyes of the service.
+    /// A user who has just logged in on a desktop while the service was running.
     @BusActor
     private final class Desk {
         let bench: SessionBench
@@ -31,7 +31,7 @@ struct UnitAgentTests {
             logind.begin(bench.session)
         }
 
-        /// Another user logs in on a desktop.
+        /// Logs another user in on a desktop.
         func logIn(as uid: UInt32) {
             let session = StandInSession("c2", at: logind, uid: uid)
             session.type = "wayland"
@@ -40,7 +40,7 @@ struct UnitAgentTests {
             logind.begin(session)
         }
 
-        /// A session of the user begins, and may be over before anybody can look at it.
+        /// Begins a session of the user, which may end before the service can look it up.
         func begin(_ id: String, kind: String = "user", remote: Bool = false) -> StandInSession {
             let session = StandInSession(id, at: logind, isRemote: remote)
             (session.seat, session.kind, session.service) = ("", kind, "sshd")
@@ -61,25 +61,25 @@ struct UnitAgentTests {
             #expect(refusal?.name == .accessDenied)
         }
 
-        /// Once the service knows what the login manager has told.
+        /// Waits until the service has handled logind's signals.
         func settle() async throws { _ = try await bench.manager.canInteract() }
     }
 
-    @Test("L2: a unit of a user who has only been at this desktop shows its prompts, with sensors")
+    @Test("L2: The unit of a user who was only at this desktop may prompt, with sensors")
     @BusActor
     func believed() async throws {
         let desk = try await Desk()
         try await desk.bench.registerAgent()
         #expect(try await desk.bench.absence() == "")
         #expect(try await desk.bench.evaluateWithMatch() == nil)
-        // Who comes from afar later has nothing to do with an agent that was there before.
+        // A later remote login does not affect an agent that was registered before.
         _ = desk.begin("c9", remote: true)
         try await desk.settle()
         #expect(try await desk.bench.evaluateWithMatch() == nil)
     }
 
     @Test(
-        "L28: without prompts a desktop is told to log in anew, a console to start one",
+        "L28: Without an agent, a desktop's remedy is a new login, a console's to start one",
         arguments: [("wayland", "Log out and in again"), ("tty", "Start one")]
     )
     @BusActor
@@ -91,12 +91,12 @@ struct UnitAgentTests {
         #expect(finding?["remedy"]?.asString?.hasPrefix(beginning) == true)
     }
 
-    /// How a program of the user's could have got there from elsewhere.
+    /// Ways in which a user's program could have come from another place.
     enum Way: CaseIterable {
         case isThere, wasThere, wasGoneAtOnce, wasBefore, asSu
     }
 
-    @Test("L2: of a user who was elsewhere meanwhile no unit is an agent", arguments: Way.allCases)
+    @Test("L2: A unit of a user who also logged in elsewhere is no agent", arguments: Way.allCases)
     @BusActor
     func elsewhere(_ way: Way) async throws {
         let desk = try await Desk()
@@ -107,7 +107,7 @@ struct UnitAgentTests {
             try await desk.settle()
             desk.end(remote)
         case .wasGoneAtOnce: desk.end(desk.begin("c9", remote: true))
-        // The desktop began while the units of an earlier login ran on.
+        // The desktop began while units of an earlier login still ran.
         case .wasBefore:
             let remote = desk.begin("c9", remote: true)
             try await desk.settle()
@@ -117,7 +117,7 @@ struct UnitAgentTests {
         }
         await desk.expectRefused()
         #expect(try await desk.bench.absence() == "no-agent-at-machine")
-        // With all units of that login gone, another one is another matter.
+        // After all units of that login have ended, a new login is trusted.
         for session in desk.logind.more { desk.end(session) }
         try await desk.settle()
         desk.logIn()
@@ -125,7 +125,7 @@ struct UnitAgentTests {
         #expect(try await desk.bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L2: the login manager's session for a user's service manager is not elsewhere")
+    @Test("L2: logind's session for a user's service manager does not count as elsewhere")
     @BusActor
     func manager() async throws {
         let desk = try await Desk()
@@ -133,12 +133,12 @@ struct UnitAgentTests {
         try await desk.bench.registerAgent()
     }
 
-    /// What a unit is refused for, though its user was nowhere else.
+    /// Reasons to refuse a unit whose user was nowhere else.
     enum Doubt: CaseIterable {
         case loggedInUnseen, isNoUnit, noDesktop, twoDesktops, namelessSession
     }
 
-    @Test("L2: a unit that can't be tied to one desktop is no agent", arguments: Doubt.allCases)
+    @Test("L2: A unit that can't be tied to one desktop is no agent", arguments: Doubt.allCases)
     @BusActor
     func doubt(_ doubt: Doubt) async throws {
         let desk = try await Desk(type: doubt == .noDesktop ? "tty" : "wayland")
@@ -159,12 +159,13 @@ struct UnitAgentTests {
         #expect(refusal?.name == .accessDenied)
     }
 
-    @Test("L2: a unit that serves one process is no agent, where it would be one of the user's")
+    @Test("L2: A unit that serves one process is no agent, even where the user's unit would be")
     @BusActor
     func servesProcess() async throws {
         for isForProcess in [false, true] {
             let desk = try await Desk()
-            // Root's agent of a process may be anywhere; a person's comes over a bridge, as a unit.
+            // Root's agent of a process may run in no session. A user's agent comes over a bridge,
+            // as a unit.
             if getuid() == 0 { desk.logIn(as: 65534) }
             try await desk.settle()
             let refusal: DBusError?

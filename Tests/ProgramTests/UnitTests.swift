@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The units of the system, as they are installed.
+/// The installed system units.
 @Suite("Units", .timeLimit(.minutes(10)))
 struct UnitTests {
     private static let services = [
@@ -11,7 +11,7 @@ struct UnitTests {
     ]
     private static let sensors = services.filter { $0.contains("-sensor-") }
 
-    /// What every unit says.
+    /// Settings of every unit.
     private static let hardening = [
         ("NoNewPrivileges", "yes"), ("ProtectSystem", "strict"), ("ProtectHome", "yes"),
         ("PrivateTmp", "yes"), ("PrivateNetwork", "yes"), ("IPAddressDeny", "any"),
@@ -25,25 +25,25 @@ struct UnitTests {
         ("RestrictAddressFamilies", "AF_UNIX"), ("CapabilityBoundingSet", ""),
     ]
 
-    /// What a unit says instead, and why it can't do without.
+    /// A unit's deviations, and why they are necessary.
     private static let exceptions = [
-        // It shows the names of callers and reads the boot's id.
+        // The service shows callers' names and reads the boot id.
         "localauthd ProtectProc": "default", "localauthd ProcSubset": "all",
-        // PAM.
+        // PAM needs these.
         "localauth-passcode RestrictAddressFamilies": "AF_UNIX AF_NETLINK",
         "localauth-passcode CapabilityBoundingSet":
             "CAP_AUDIT_WRITE CAP_CHOWN CAP_DAC_OVERRIDE CAP_FOWNER",
-        // It talks to nobody.
+        // This unit opens no socket.
         "localauth-master-key RestrictAddressFamilies": "none",
-        // The camera is a device; DevicePolicy= and DeviceAllow= leave it alone.
+        // The sensor needs the camera's device, which DevicePolicy= and DeviceAllow= limit.
         "localauth-sensor-face PrivateDevices": "",
-        // So are security keys.
+        // Security keys are devices too.
         "localauth-sensor-fido2 PrivateDevices": "",
-        // Prints belong to root, and their changes are noticed by their files.
+        // The print files belong to root, and the sensor watches them for changes.
         "localauth-sensor-fingerprint CapabilityBoundingSet": "CAP_DAC_READ_SEARCH",
     ]
 
-    /// What only some units say: locks, and what is open to those that need it.
+    /// Settings of some units only: restrictions, and access for units that need it.
     private static let particular: [(String, String, [String])] = [
         ("RemoveIPC", "yes", ["localauthd"] + sensors),
         ("PrivateUsers", "yes", ["localauth-sensor-simulated"]),
@@ -52,16 +52,16 @@ struct UnitTests {
         ("DeviceAllow", "char-hidraw rw", ["localauth-sensor-fido2"]),
     ]
 
-    /// Those that run as root, which may do what is privileged.
+    /// Units that run as root, and may make privileged calls.
     private static let roots = ["localauth-passcode", "localauth-master-key"]
 
-    @Test("L24: every unit has every lock, but for the exceptions that are named here")
+    @Test("L24: Every unit has every restriction, with only the exceptions named here")
     func hardening() async throws {
         let site = try await Installation("install", "install-simulated")
         let files = try site.files()
         let installed = files.filter { $0.contains("/systemd/system/") }
         #expect(installed.count == Self.services.count + 1)
-        // Whoever logs in on a desktop does so before the eyes of the service.
+        // The service has to see desktop logins happen.
         let display = "usr/lib/systemd/system/display-manager.service.d/localauth.conf"
         for key in ["Wants", "After"] {
             let said = Installation.values(key, in: try site.text(display))
@@ -84,7 +84,7 @@ struct UnitTests {
         }
     }
 
-    /// Memory, tasks and descriptors of each.
+    /// Limits on memory, tasks and descriptors.
     private static let bounds = [
         "localauthd": ("512M", "64", "65536"), "localauth-passcode": ("512M", "64", "1024"),
         "localauth-master-key": ("128M", "16", "1024"),
@@ -95,7 +95,7 @@ struct UnitTests {
     ]
 
     @Test(
-        "L21: what all users together make the service hold has a bound"
+        "L21: The total that all users make the service hold is bounded"
     )
     func resources() async throws {
         let site = try await Installation("install", "install-simulated")
@@ -108,22 +108,23 @@ struct UnitTests {
             let isOneShot = Installation.value("Type", in: unit) == "oneshot"
             #expect(Installation.value("WatchdogSec", in: unit) == (isOneShot ? nil : "30s"))
             #expect(Installation.value("TimeoutStartSec", in: unit) != nil, "\(service)")
-            // The others can do without a process, and leave memory to those who need one.
+            // The other services exit when idle, to free memory.
             let command = try #require(Installation.value("ExecStart", in: unit))
             let isAlways = isOneShot || service == "localauthd"
             #expect(command.hasSuffix(" --idle-timeout 60") == !isAlways, "\(command)")
         }
     }
 
-    /// What no sensor sees, and what none sees that reads files of the system.
+    /// Paths hidden from all sensors, and from sensors that read system files.
     private static let hiddenPaths =
         "-/var/lib/localauth -/run/credentials -/run/credstore "
         + "-/etc/credstore -/etc/credstore.encrypted"
     private static let hiddenFromReaders =
         hiddenPaths + " -/root -/etc/shadow -/etc/shadow- -/etc/gshadow -/etc/gshadow-"
 
-    /// What only some units say, lines of one key joined; all keys of a unit are these and those of
-    /// ``hardening``, or it has a key that no test knows.
+    /// Settings of single units, with the lines of a key joined.
+    ///
+    /// A unit's keys are exactly these and ``hardening``, so that no key goes untested.
     private static let own: [String: [String: String]] = [
         "localauthd": [
             "Environment": "LD_BIND_NOW=1",
@@ -186,12 +187,12 @@ struct UnitTests {
         ],
     ]
 
-    /// What may take several lines.
+    /// Keys that may have several lines.
     private static let several: Set = [
         "BindReadOnlyPaths", "InaccessiblePaths", "SystemCallFilter",
     ]
 
-    @Test("Each key of a unit is one that is meant to be there, and none that is meant is missing")
+    @Test("Each unit has exactly the intended keys")
     func keys() async throws {
         let site = try await Installation("install", "install-simulated")
         let common = Set(Self.hardening.map(\.0))
@@ -218,7 +219,7 @@ struct UnitTests {
             values.merge(Self.own[service] ?? [:]) { $1 }
             meant.formUnion(values.keys)
             #expect(Set(said) == meant, "\(service): \(Set(said).symmetricDifference(meant))")
-            // A second line would add to the first one, or take its place.
+            // A second line would extend or replace the first.
             let again = Set(said.filter { key in said.count { $0 == key } > 1 })
             #expect(again.isSubset(of: Self.several), "\(service): \(again)")
             for (key, value) in values {
@@ -229,7 +230,7 @@ struct UnitTests {
         }
     }
 
-    /// All that a unit of a user's session says, but for its texts and where programs are.
+    /// All settings of the session units, except descriptions and program paths.
     private static let sessions: [String: [String: String]] = [
         "localauth-agent": [
             "PartOf": "graphical-session.target", "After": "graphical-session.target",
@@ -274,7 +275,7 @@ struct UnitTests {
         ],
     ]
 
-    @Test("A unit of a user's session says all that it is meant to say, and nothing else")
+    @Test("Each session unit has exactly the intended keys")
     func ofSessions() async throws {
         let site = try await Installation("install", "install-simulated")
         let installed = try site.files().filter { $0.contains("/systemd/user/") }
@@ -298,7 +299,7 @@ struct UnitTests {
         }
     }
 
-    @Test("No sensor sees the state, keys or credentials; its unit says so path by path")
+    @Test("Each sensor's unit hides the state, keys and credentials")
     func hidden() async throws {
         let site = try await Installation("install", "install-simulated")
         let secrets = [
@@ -325,7 +326,7 @@ struct UnitTests {
         #expect(condition == "/etc/credstore.encrypted/localauth.master-key")
     }
 
-    @Test("udev gives the sensor of security keys these alone, and to nobody beside it")
+    @Test("udev gives security keys, and no other device, to their sensor alone")
     func devices() async throws {
         let site = try await Installation("install")
         let text = try site.text("usr/lib/udev/rules.d/70-localauth-fido2.rules")
@@ -343,7 +344,7 @@ struct UnitTests {
         )
     }
 
-    @Test("L21: no number of crashes keeps a process from being started again")
+    @Test("L21: A process can be restarted after any number of crashes")
     func startLimits() async throws {
         let site = try await Installation("install", "install-simulated")
         for service in Self.services where service != "localauth-master-key" {
@@ -356,7 +357,7 @@ struct UnitTests {
         }
     }
 
-    /// All that the files of users say, but for comments.
+    /// All lines of the sysusers files, without comments.
     private static let users: [Substring] = [
         "u localauth - \"LocalAuthentication service\" /var/lib/localauth -",
         "u localauth-face - \"LocalAuthentication face sensor\" /var/lib/localauth-face -",
@@ -366,13 +367,13 @@ struct UnitTests {
         "u localauth-simulated - \"LocalAuthentication simulated sensor\" - -",
     ]
 
-    @Test("L24: each sensor is a user of its own, who is its name's only one")
+    @Test("L24: Each sensor has its own user, the only user of its name")
     func users() async throws {
         let site = try await Installation("install", "install-simulated")
         var seen: Set = ["root", "localauth"]
         let made = try ["localauth", "localauth-simulated"]
             .map { try site.text("usr/lib/sysusers.d/\($0).conf") }.joined()
-        // No other user is made, and none is put into a group.
+        // The files make no other user, and change no group.
         #expect(made.split(separator: "\n").filter { !$0.hasPrefix("#") } == Self.users)
         for sensor in Self.sensors {
             let unit = try site.text("usr/lib/systemd/system/\(sensor).service")
@@ -386,7 +387,7 @@ struct UnitTests {
             let last = name.split(separator: ".").last ?? ""
             let description = try site.text("usr/share/localauth/sensors/\(last).conf")
             #expect(Installation.value("User", in: description) == user)
-            // L8: no camera is believed to be more unless an administrator says so.
+            // L8: a camera counts as strong only if an administrator says so.
             let strength = last == "Face" ? "convenience" : "strong"
             #expect(Installation.value("Strength", in: description) == strength, "\(last)")
         }
@@ -398,26 +399,26 @@ struct UnitTests {
         #expect(Installation.value("User", in: verifier) == nil)
     }
 
-    @Test("L24: the unit of each sensor hides the service's state and its key")
+    @Test("L24: Each sensor's unit hides the service's state and its key")
     func state() async throws {
         let site = try await Installation("install", "install-simulated")
         for sensor in Self.sensors {
             let unit = try site.text("usr/lib/systemd/system/\(sensor).service")
             let values = Installation.values("InaccessiblePaths", in: unit)
-            // One without a value takes back those before it.
+            // A line without a value would reset earlier lines.
             #expect(!values.contains(""), "\(sensor)")
             let hidden = values.flatMap { $0.split(separator: " ") }
             for secret in [
                 "/var/lib/localauth", "/run/credentials", "/run/credstore", "/etc/credstore",
                 "/etc/credstore.encrypted",
             ] {
-                // What is not there must not keep the sensor from starting.
+                // The prefix "-" lets the sensor start if a path is missing.
                 #expect(hidden.contains { $0 == "-" + secret }, "\(sensor): \(secret)")
             }
         }
     }
 
-    @Test("L24: the sensor that may read any file sees of /etc and /var what it needs")
+    @Test("L24: The sensor that may read any file sees only the necessary parts of /etc and /var")
     func visible() async throws {
         let site = try await Installation("install", "install-simulated")
         for sensor in Self.sensors {
@@ -439,7 +440,7 @@ struct UnitTests {
                 "\(sensor)"
             )
             #expect(words("BindPaths") == ["/var/lib/\(sensor)"])
-            // By files alone it would be hidden until somebody replaces it.
+            // Hide folders: a hidden file becomes visible when it is replaced.
             for secret in ["/etc/security", "/etc/krb5.keytab", "/var/backups", "/var/log"] {
                 #expect(words("InaccessiblePaths").contains("-" + secret), "\(sensor): \(secret)")
             }

@@ -3,15 +3,15 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Callers of the installed service who never read its answers.
-@Suite("Unread answers", .timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
+/// Callers of the installed service that never read its replies.
+@Suite("Unread replies", .timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
 struct UnreadAnswerTests {
-    @Test("L21: as installed, callers who never read leave the service to everybody else")
+    @Test("L21: As installed, callers that never read do not disturb other callers")
     func installed() async throws {
         let system = try await InstalledSystem()
         let daemon = try await system.startDaemon()
         let silent = try (0..<4).map { _ in try RawClient(system.address) }
-        // Without a bound, more than a bus takes: each of these answers has 16 KiB.
+        // Exceeds the bus's limit if unbounded: each reply has 16 KiB.
         for _ in 0..<30 {
             for client in silent {
                 for _ in 0..<100 {
@@ -35,7 +35,7 @@ struct UnreadAnswerTests {
         #expect(daemon.isRunning)
     }
 
-    /// How many bytes the bus keeps of what the owner of a name has sent.
+    /// Bytes from the name's owner that the bus still holds.
     private func unread(of name: String, on system: InstalledSystem) async throws -> Int {
         let said = try await system.call(
             as: "root",

@@ -3,13 +3,13 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Clients come and go without a word; nothing of them stays.
+/// Clients that disconnect suddenly leave nothing behind.
 @Suite("Vanishing clients", .timeLimit(.minutes(10)))
 struct VanishingClientsTests {
-    // The functions run on the loop, so it has to run before them.
+    // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    /// Connects, evaluates and vanishes, once for each client.
+    /// Connects, evaluates and disconnects suddenly, once for each client.
     @BusActor
     private func storm(
         _ daemon: TestDaemon,
@@ -58,7 +58,7 @@ struct VanishingClientsTests {
         try await agent.register()
 
         let descriptors = try daemon.process.descriptors()
-        // The first storms fill the allocator's free lists; the later ones have to live off them.
+        // The first storms fill the allocator's free lists, which later storms reuse.
         for _ in 0..<3 {
             try await storm(daemon, agent, clients: 200)
             #expect(try await manager.canEvaluate(policy: 1).available)
@@ -71,9 +71,9 @@ struct VanishingClientsTests {
         try await eventually("no descriptor to be left") {
             try daemon.process.descriptors() == descriptors
         }
-        // What is free goes back a moment later.
+        // The daemon returns free memory a moment later.
         try await eventually("no more than 512 KB more after 600 clients more") {
-            // A sanitizer keeps what is free.
+            // A sanitizer keeps freed memory.
             try isSanitized || daemon.process.memory() - memory < 512
         }
         #expect(daemon.process.isRunning && sensor.isRunning && verifier.isRunning)
