@@ -228,7 +228,7 @@ struct OutsideTests {
 
     // MARK: - L28
 
-    /// MARK: - L28
+    /// Obstacles to Evaluate's prompt, which begin and end.
     enum Hindrance: CaseIterable {
         case lock, leave, suspend, otherUser, logout
 

@@ -6,8 +6,8 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Checks the shipped bus policy on a dbus-daemon as every user: who may own which name, and who
-/// may call whom.
+/// Checks the shipped bus policy on a dbus-daemon as every user: the names that each may own,
+/// and the calls that each may make.
 @Suite("Bus policy", .timeLimit(.minutes(10)), .enabled(if: geteuid() == 0))
 struct PolicyTests {
     private static let sensors = ["Face", "Fido2", "Fingerprint", "Simulated"]
