@@ -116,7 +116,7 @@ struct PAMModuleTests {
         }
     }
 
-    @Test("Biometry alone: a face refuses at once after its last attempt")
+    @Test("Biometry alone: a face is refused at once after its last attempt")
     func faceAlone() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)

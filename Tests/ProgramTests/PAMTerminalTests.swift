@@ -76,13 +76,13 @@ struct PAMTerminalTests {
         }
     }
 
-    /// Turns the sensor into a weak face sensor.
+    /// Turns the sensor into a face sensor with the strength "convenience".
     @BusActor private static func weaken(_ bench: PAMBench) async throws {
         try await bench.daemon.sensor.setBiometryType(biometryType: 2)
         try await bench.daemon.sensor.setStrength(strength: "convenience")
     }
 
-    @Test("A weak face counts once the user presses Enter")
+    @Test("A face that is not strong counts once the user presses Enter")
     func confirmation() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)

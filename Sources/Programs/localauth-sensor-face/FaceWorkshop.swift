@@ -44,8 +44,8 @@ extension FaceSettings {
     /// The configured camera, else the first preferred camera, else the first; a replay has no
     /// device.
     ///
-    /// Order alone is not enough: the kernel may number a dock's camera before the built-in camera
-    /// at each boot.
+    /// Order alone is not enough: the kernel numbers a dock's camera before the built-in camera in
+    /// some boots, and after it in others.
     func camera(
         preferring isPreferred: (CameraIdentity) -> Bool = { _ in false }
     ) throws(CameraFault) -> (device: String?, identity: CameraIdentity) {
