@@ -18,7 +18,7 @@ import Windows
 
     /// Name on the session bus.
     ///
-    /// A prompt request without an agent makes the bus start this program.
+    /// A program that needs a prompt makes the bus start this name.
     private static let name = "org.localauth.Agent1"
 
     static func start(

@@ -151,7 +151,7 @@ import Windows
             try SecretBuffer.send(to: prompt)
             isSent = true
         } catch {
-            // The caller logs the cause; the user can only type the password again.
+            // The cause does not help the user, who can only type the password again.
         }
         clearSecret()
         state.submitted(isSent)
@@ -187,8 +187,8 @@ import Windows
         let facts = [PromptText.origin(details)] + PromptText.facts(details)
         part("facts").text = facts.joined(separator: "\n")
         showIcon(details.appIcon, PromptText.appTitle(details))
-        // Warn about hidden programs and unproven claims only. Most programs are neither verified
-        // nor unusual, and a constant warning would be ignored.
+        // Warn about hidden programs and unproven claims only: most programs are neither verified nor
+        // unusual.
         let isHidden = details.isSandboxed ? details.sandboxID.isEmpty : details.program == nil
         part("warning").isVisible = isHidden || claim != nil
         part("warning").setName(localized("Warning"))

@@ -42,7 +42,7 @@ import Windows
         gtk_text_set_buffer(place, buffer)
         disguise(Widget(pointer: text))
         compose(in: Widget(pointer: text))
-        // Showing the text would copy it into GTK's glyph caches.
+        // Showing the text would copy it to wherever GTK draws text.
         gtk_widget_action_set_enabled(Widget(pointer: text).asWidget, "misc.toggle-visibility", 0)
     }
 
