@@ -122,7 +122,6 @@ struct ActivationTests {
     enum FirstCall: CaseIterable {
         case biometryTypes, canEvaluate, evaluate, listTemplates
 
-        /// Makes the call, and describes the answer.
         @BusActor
         fileprivate func answer(_ client: Connection) async throws -> String {
             let (name, root) = (TestDaemon.name, TestDaemon.root)

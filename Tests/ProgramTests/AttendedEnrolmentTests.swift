@@ -43,7 +43,6 @@ struct AttendedEnrolmentTests {
             }
         }
 
-        /// Creates a context of the user.
         func context() async throws -> Context1Proxy {
             let manager = Authentication1Proxy(
                 person.connection,

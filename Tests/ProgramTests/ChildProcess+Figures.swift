@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 
 extension ChildProcess {
-    /// The number of open descriptors.
     func descriptors() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
     }

@@ -107,7 +107,6 @@ extension CrashBench {
         mood = .watching
     }
 
-    /// Kills the daemon and starts it again.
     fileprivate func restartDaemon() async throws {
         try await kill("daemon")
         forgetPrompts()
@@ -116,7 +115,6 @@ extension CrashBench {
         try await sensorsAreThere()
     }
 
-    /// Starts an evaluation on the first sensor.
     fileprivate func evaluation() async throws -> StreamingCall<[String: Variant]> {
         // Event streams need a unique name.
         let owner = try #require(try await connection.nameOwner(TestDaemon.name))

@@ -12,7 +12,6 @@ struct ConfigurationMistakeTests {
 
     private static let mistake = "[Biometry]\nLockoutAttempts=1000\n"
 
-    /// Offers the daemon with its unit's options.
     @BusActor
     private static func offerDaemon(on bus: PrivateBus) async throws {
         let options = [

@@ -13,7 +13,6 @@ extension Connection {
         await error(of: member, on: interface, at: path, arguments, to: destination)?.name.rawValue
     }
 
-    /// The error of a call's reply; nil on success.
     func error(
         of member: String,
         on interface: String,

@@ -81,7 +81,6 @@ extension CrashBench {
     private var held: String { bus.folder + "/held" }
     private var holding: String { bus.folder + "/holding" }
 
-    /// Makes the verifier withhold its verdicts.
     func holdChecks() throws {
         unlink(holding)
         try TemporaryFolder.write(held, [])
@@ -90,6 +89,5 @@ extension CrashBench {
     /// Whether the verifier has a password and withholds its verdict.
     var isCheckHeld: Bool { access(holding, F_OK) == 0 }
 
-    /// Lets the verifier report its verdicts.
     func letChecksGoOn() { unlink(held) }
 }

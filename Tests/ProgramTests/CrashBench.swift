@@ -17,7 +17,6 @@ import Testing
         case client
     }
 
-    /// The verifier in use.
     enum Checks {
         /// The real verifier, whose checks take three seconds each.
         case real
@@ -27,7 +26,6 @@ import Testing
         var passcode: String { self == .real ? PAMService.passcode : ScriptedVerifier.passcode }
     }
 
-    /// The behaviour of the user at the prompt.
     enum Mood {
         case watching
         case wrong
@@ -49,19 +47,14 @@ import Testing
     private(set) var manager: Authentication1Proxy
     var programs: [String: ChildProcess] = [:]
     var mood = Mood.watching
-    /// The number of messages to the prompts.
     private(set) var messages = 0
     /// The most consecutive misses reported to a prompt.
     var told = 0
     /// Counts per kind of observation, for the report.
     var seen: [String: Int] = [:]
-    /// The number of wrong passwords typed.
     var wrongPasscodes = 0
-    /// Whether a wrong password was reported.
     var isRejected = false
-    /// Whether the last prompt requests an app's own password.
     private(set) var isAskedForPassword = false
-    /// The faults to inject, by program.
     private let faults: [String: Faults]
     private let checks: Checks
     private var scriptedVerifier: ScriptedVerifier?
@@ -107,7 +100,6 @@ import Testing
 
     // MARK: - Programs
 
-    /// Starts a program and waits until it is usable.
     func start(_ name: String) async throws {
         try expect(try await startOrEnd(name), "expected \(name): \(errors(of: name))")
     }
@@ -209,7 +201,6 @@ import Testing
         )
     }
 
-    /// Waits until the daemon knows both sensors and their templates.
     func sensorsAreThere() async throws {
         for name in Self.sensorNames {
             let device = Device1Proxy(
@@ -384,18 +375,15 @@ import Testing
 
     var hasPrompt: Bool { !prompts.isEmpty }
 
-    /// Types a password into every prompt.
     func typeEverywhere(_ passcode: String) {
         for prompt in prompts { type(passcode, into: prompt) }
     }
 
-    /// Cancels all prompts, present and future.
     func cancelAll() {
         mood = .canceling
         for prompt in prompts { cancel(prompt) }
     }
 
-    /// Forgets the prompts of a killed daemon.
     func forgetPrompts() {
         prompts = []
         isAskedForPassword = false

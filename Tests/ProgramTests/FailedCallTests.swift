@@ -166,7 +166,6 @@ struct FailedCallTests {
         }
     }
 
-    /// The counts reported in a round.
     struct Told {
         var failures = 0
         var wrongPasscodes = 0

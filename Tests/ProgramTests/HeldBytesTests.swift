@@ -11,7 +11,6 @@ struct HeldBytesTests {
     // The test functions run on the loop, so start its thread first.
     init() { EventLoop.shared.startThread() }
 
-    /// The service's bound, in bytes.
     private static let bound = 8 * 1024 * 1024
     private static let text = String(repeating: "r", count: 65_536)
 

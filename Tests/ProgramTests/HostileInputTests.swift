@@ -35,7 +35,6 @@ struct HostileInputTests {
         return types
     }
 
-    /// A valid value of a type.
     static func plausible(_ type: String) throws -> Variant {
         switch type {
         case "a{sv}": .dictionary([:])

@@ -41,7 +41,6 @@ final class Installation: Sendable {
         }
     }
 
-    /// Runs make with the programs next to the tests.
     private static func make(_ arguments: String...) async throws {
         try await extras.value
         let said = try await run("/usr/bin/make", options + arguments)
@@ -60,7 +59,6 @@ final class Installation: Sendable {
         "RELEASE=\(ChildProcess.folder)",
     ]
 
-    /// Runs a program to its end.
     static func run(_ path: String, _ arguments: [String]) async throws -> ChildProcess.Ended {
         try await ChildProcess([path] + arguments, mergesErrors: true).ended(within: .seconds(120))
     }

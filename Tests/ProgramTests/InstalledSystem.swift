@@ -42,7 +42,6 @@ final class InstalledSystem: Sendable {
         #expect(try bus.line() != nil, "\(bus.errors)")
     }
 
-    /// The bus's complaints about its configuration.
     var complaints: [Substring] {
         bus.errors.split(separator: "\n").filter { !$0.contains("fd limit") }
     }
@@ -149,7 +148,6 @@ final class InstalledSystem: Sendable {
         return daemon
     }
 
-    /// Calls with busctl, as a user.
     func call(as user: String, _ words: [String]) async throws -> ChildProcess.Ended {
         let busctl = ["/usr/bin/busctl", "--address=\(address)", "--timeout=20", "call"]
         let program = try self.words(as: user, busctl + words)

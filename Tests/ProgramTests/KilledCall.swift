@@ -6,16 +6,13 @@ import Testing
 /// A call during which a process is killed: an evaluation, an enrolment or a read of the keychain.
 @BusActor
 struct KilledCall {
-    /// The progress of the call.
     enum Step: CaseIterable {
         case called, shown, looking, missed, matching
         /// The verifier has a wrong password and withholds its verdict.
         case typed
-        /// The wrong password was reported.
         case rejected
         /// The verifier has the right password and withholds its verdict.
         case verifying
-        /// A match waits for confirmation.
         case confirming
         /// The sensor has reported two of an enrolment's five stages.
         case enrolling
@@ -52,7 +49,6 @@ struct KilledCall {
     private let reply: @BusActor () async throws(DBusError) -> Void
     /// Cancels a call that no prompt can cancel.
     let cancel: @BusActor () async -> Void
-    /// The keychain item, if any.
     private let item: String?
 
     /// Starts the call; the bench shows the prompts.

@@ -48,7 +48,6 @@ struct KilledStepTests {
         }
     }
 
-    /// Makes a call and kills a process during it.
     @BusActor
     private func live(
         _ bench: CrashBench,
@@ -118,7 +117,6 @@ struct KilledStepTests {
         Issue.record("\(what): the call ended, and \(kind) was not told")
     }
 
-    /// Advances the call to its step.
     @BusActor
     private func reach(_ call: KilledCall, at bench: CrashBench) async throws {
         switch call.step {

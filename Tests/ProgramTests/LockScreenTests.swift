@@ -91,7 +91,6 @@ struct LockScreenTests {
         #expect(await bench.end(of: call)?.name == .systemCancel)
     }
 
-    /// Reasons that prevent root's evaluation.
     enum Hindrance: CaseIterable {
         case inactive, remote, remoteRoot, otherUser, ended
     }

@@ -29,22 +29,18 @@ struct ManualPage {
             }
     }
 
-    /// The long options in a line.
     static func options(_ line: some StringProtocol) -> Set<String> {
         Set(String(line).matches(of: /Fl -([a-z0-9-]+)/).map { String($0.1) })
     }
 
-    /// The words that lines set as commands.
     static func commands(_ lines: [String]) -> Set<String> {
         Set(lines.compactMap { $0.firstMatch(of: /^\.Cm ([a-z-]+)/) }.map { String($0.1) })
     }
 
-    /// The exit statuses that the page lists.
     var statuses: Set<Int32> {
         Set(items("EXIT STATUS").compactMap { Int32($0.head) })
     }
 
-    /// The referenced pages: name and section.
     var references: [(name: String, section: String)] {
         lines.compactMap { $0.firstMatch(of: /^\.Xr ([^ ]+) ([1-8])/) }
             .map { (String($0.1), String($0.2)) }

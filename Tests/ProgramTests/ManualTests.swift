@@ -79,7 +79,6 @@ struct ManualTests {
         #expect(try Self.page("localauth-sensor-check.1").statuses == statuses)
     }
 
-    /// The verbs in a help text.
     private static func verbs(inHelp text: String) -> [String] {
         guard let list = text.firstRange(of: "SUBCOMMANDS:\n") else { return [] }
         return text[list.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
@@ -104,7 +103,6 @@ struct ManualTests {
         return groups
     }
 
-    /// The options in a synopsis.
     private static func options(
         _ synopsis: String,
         _ groups: [String: Set<String>]

@@ -38,7 +38,6 @@ struct OutsideTests {
             leave(for: nil)
         }
 
-        /// Moves the test's process to another session.
         func leave(for session: StandInSession?) {
             bench.logind.current = session
             bench.logind.tell("SessionNew")

@@ -12,7 +12,6 @@ import TestSupport
     nonisolated static let uid: UInt32 = getuid() == 0 ? 65534 : getuid()
     nonisolated static let user = String(cString: getpwuid(uid).pointee.pw_name)
 
-    /// PAM's result codes.
     nonisolated static let success: Int32 = 0
     nonisolated static let refused: Int32 = 7
     nonisolated static let unavailable: Int32 = 9
@@ -126,7 +125,6 @@ import TestSupport
         )
     }
 
-    /// Runs a PAM client to its end.
     func authenticate(
         _ conversation: String,
         service: String = "both",

@@ -24,7 +24,6 @@ struct PAMServiceTests {
         )
 
         var mechanism = "passcode"
-        /// The error to answer with, if any.
         var refusal: DBusError?
         /// Whether it shows a prompt first, and answers once there is a match.
         var showsPrompt = false
@@ -376,7 +375,6 @@ struct PAMServiceTests {
         }
     }
 
-    /// Calls a method of the bus.
     private static func ask(
         _ client: RawClient,
         _ member: String,

@@ -49,7 +49,6 @@ struct SensorTrustTests {
             try await device(sensor).strength()
         }
 
-        /// The diagnosis of a sensor.
         func finding(_ sensor: String) async throws -> String {
             let manager = Authentication1Proxy(
                 client,

@@ -10,7 +10,6 @@ import TestSupport
     /// Gets a value for each request for an app's password.
     let passwords = Feed<Void>()
     private(set) var last = ""
-    /// The number of prompts.
     private(set) var count = 0
     private let answers: SealedAnswers
 
@@ -57,7 +56,6 @@ import TestSupport
 
     /// Gets a value for each Cancel.
     let cancels = Feed<Void>()
-    /// The templates of every user.
     var templates = ["one"]
     /// Called once at the next ListTemplates, before the reply is built.
     var onList: (@BusActor () -> Void)?

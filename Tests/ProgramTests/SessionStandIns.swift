@@ -62,7 +62,6 @@ struct Feed<Value: Sendable>: Sendable {
     let delays = Feed<Bool>()
     /// The arguments of each Inhibit call: what, who, why and mode.
     fileprivate(set) var inhibitions: [[String]] = []
-    /// Whether the daemon inhibits sleep.
     private(set) var isDelayed = false
     private var delay: EventSource?
     /// Sends the inhibitors; nil refuses them.
@@ -88,7 +87,6 @@ struct Feed<Value: Sendable>: Sendable {
 
     func stop() { connection.releaseName(Self.name) }
 
-    /// Emits a signal of the manager.
     func tell(
         _ member: String,
         _ signature: String = "",
@@ -114,7 +112,6 @@ struct Feed<Value: Sendable>: Sendable {
         StandInSession.changed(connection, Self.user, "org.freedesktop.login1.User", [:])
     }
 
-    /// Sets the user's login time to the present.
     func logIn() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -178,7 +175,6 @@ struct Feed<Value: Sendable>: Sendable {
     }
 }
 
-/// A session of the stand-in logind.
 @BusActor final class StandInSession {
     let id: String
     let path: ObjectPath
@@ -219,7 +215,6 @@ struct Feed<Value: Sendable>: Sendable {
         tellChange(["LockedHint": .bool(isLocked)])
     }
 
-    /// Asks the session's locker to lock it.
     func askToLock() {
         connection.emit(
             path: path,
@@ -386,7 +381,6 @@ private struct LogindUserInterface: ServedInterface {
     }
 }
 
-/// An entry of the property `Sessions`.
 private struct SessionEntry: WireType {
     static let signature = "(so)"
     let id: String

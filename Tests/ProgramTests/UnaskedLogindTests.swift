@@ -147,7 +147,6 @@ struct UnaskedLogindTests {
         }
     }
 
-    /// Creates a context and evaluates it with a match.
     @BusActor
     private static func proved(_ bench: SessionBench) async throws -> Context1Proxy {
         try await bench.registerAgent()

@@ -31,7 +31,6 @@ struct UnitAgentTests {
             logind.begin(bench.session)
         }
 
-        /// Logs another user in on a desktop.
         func logIn(as uid: UInt32) {
             let session = StandInSession("c2", at: logind, uid: uid)
             session.type = "wayland"

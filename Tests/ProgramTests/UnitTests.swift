@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The installed system units.
 @Suite("Units", .timeLimit(.minutes(10)))
 struct UnitTests {
     private static let services = [
@@ -11,7 +10,6 @@ struct UnitTests {
     ]
     private static let sensors = services.filter { $0.contains("-sensor-") }
 
-    /// Settings of every unit.
     private static let hardening = [
         ("NoNewPrivileges", "yes"), ("ProtectSystem", "strict"), ("ProtectHome", "yes"),
         ("PrivateTmp", "yes"), ("PrivateNetwork", "yes"), ("IPAddressDeny", "any"),

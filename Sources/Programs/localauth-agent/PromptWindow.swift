@@ -10,7 +10,7 @@ import Windows
     ///
     /// They are meant for the window that had the focus before.
     static let settling = Duration.milliseconds(400)
-    /// The width of what is in the window, in points.
+    /// The content's width, in points.
     private static let width: gint = 380
 
     private let prompt: Prompt
@@ -21,7 +21,6 @@ import Windows
     private var settlings = 0
     private var hasBeenActive = false
     private var hasOfferedConfirmation = false
-    /// Whether the last typed character or paste did not fit.
     private var hasOverflowed = false
     /// Name of the part that gets the focus once the window has settled: the part that had it
     /// before.
@@ -125,7 +124,6 @@ import Windows
         draw()
     }
 
-    /// Performs the primary button's action.
     private func goOn() {
         if state.canConfirm { confirm() } else { submit() }
     }

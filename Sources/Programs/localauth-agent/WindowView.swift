@@ -26,7 +26,6 @@ import Windows
         idleChanged(false)
     }
 
-    /// Passes progress to a prompt, shown or queued.
     func update(_ prompt: Prompt, _ progress: PromptProgress) {
         if let index = waiting.firstIndex(where: { $0.prompt === prompt }) {
             waiting[index].state.take(progress)
@@ -45,7 +44,6 @@ import Windows
         lastWords = EventLoop.shared.schedule(after: time) { [weak self] in self?.close() }
     }
 
-    /// Cancels all prompts, before the process exits.
     func abort() {
         for (prompt, _) in waiting { prompt.cancel() }
         waiting = []

@@ -22,7 +22,6 @@ struct PasscodeCheck {
 
     private static let mark = "--check-passcode"
 
-    /// The child's argument list.
     var words: [String] {
         ["localauth-passcode", Self.mark, String(uid), service] + (directory.map { [$0] } ?? [])
     }

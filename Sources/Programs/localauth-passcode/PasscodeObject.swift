@@ -110,7 +110,6 @@ import ServiceProgram
         }
     }
 
-    /// Checks the caller and looks up the user.
     private func user(_ uid: UInt32, of caller: Peer) async throws(DBusError) -> SystemUser {
         try await daemon.require(caller)
         try Self.requireOwn(uid)

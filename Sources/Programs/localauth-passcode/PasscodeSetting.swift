@@ -38,7 +38,6 @@ enum PasscodeSetting: String {
     }
 }
 
-/// A user in the system's user database.
 struct SystemUser: Hashable {
     let name: String
 

@@ -30,7 +30,6 @@ import SensorContract
         say("org.localauth.Agent1: \(command)")
     }
 
-    /// Runs the checks in order and reports each outcome.
     func make<Bench>(_ checks: [ContractCheck<Bench>], _ fixture: Bench.Fixture) async {
         for check in checks {
             let start = ContinuousClock.now
@@ -167,7 +166,6 @@ import SensorContract
     }
 }
 
-/// Writes a line to standard error.
 func complain(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = write(STDERR_FILENO, bytes, bytes.count)

@@ -104,7 +104,6 @@ struct Skeleton {
         }
     }
 
-    /// The example's text with the new name and program.
     private func text(_ bytes: [UInt8]) -> String {
         let file = program.split(separator: "/").last.map(String.init) ?? program
         return String(decoding: bytes, as: UTF8.self)

@@ -12,7 +12,6 @@ struct Touching: Sendable {
     let patience: Duration
 }
 
-/// The sensor under test, as found on a bus.
 struct Subject: Sendable {
     let name: String
     let description: String

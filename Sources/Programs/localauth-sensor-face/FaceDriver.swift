@@ -73,7 +73,6 @@ import ServiceProgram
         }
     }
 
-    /// Checks again for a camera, templates and models.
     func refresh() {
         let fault = storeFault ?? settings.models.fault ?? engineFault?.fault
         let state = settings.availability(fault, absence: presence?.absence) {

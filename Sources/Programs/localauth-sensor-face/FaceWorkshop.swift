@@ -5,7 +5,6 @@ import LocalAuthBus
 import SensorKit
 import ServiceProgram
 
-/// Assembles the scanner from engine, hook, and camera or replay.
 struct FaceWorkshop {
     private let settings: FaceSettings
 

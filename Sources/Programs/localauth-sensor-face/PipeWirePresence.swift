@@ -39,7 +39,6 @@ import DBus
         }
     }
 
-    /// A sentence that says what is missing.
     var absence: String {
         connection == nil
             ? "PipeWire doesn't run at \(address.socket)."

@@ -11,7 +11,6 @@ import SensorKit
         let place: KeyPlace
         /// The credential made or used; nil when the key's answer proves nothing.
         let credential: Credential?
-        /// Why the answer proves nothing.
         let doubt: String?
     }
 

@@ -29,7 +29,6 @@ import ServiceProgram
     private var damaged: [String] = []
     private var isLooking = false
     private var mustLook = false
-    /// The number of running operations.
     var running = 0
 
     private static let stopPatience = Duration.milliseconds(600)
@@ -79,7 +78,6 @@ import ServiceProgram
         _ = await changes.wait(atMost: Self.stopPatience) { self.running == 0 }
     }
 
-    /// Updates the list of connected keys.
     func look() async {
         mustLook = true
         guard !isLooking else { return }

@@ -78,7 +78,6 @@ extension FingerprintSensor {
         return Finger.preferred.first { !taken.contains($0) }
     }
 
-    /// Reports stages and hints until the enrolment is complete.
     private func collect(
         _ session: FprintSession,
         _ operation: SensorOperation

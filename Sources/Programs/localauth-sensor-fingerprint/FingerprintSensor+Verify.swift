@@ -2,7 +2,6 @@ import DBus
 import Fingerprint
 import SensorKit
 
-/// The end of the scans of a claim.
 enum ScanEnd {
     /// A match, or a complete enrolment; with the finger if fprintd names it.
     case finished(Finger?)

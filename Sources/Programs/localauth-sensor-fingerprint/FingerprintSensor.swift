@@ -13,11 +13,9 @@ import SensorKit
     private(set) var properties: SensorProperties
     let changes = ConditionVariable()
     var session: FprintSession?
-    /// Whether a Verify or Enroll runs.
     var isOperating = false
     /// Whether the reader is claimed or being claimed.
     var isTaken = false
-    /// The number of claims being released.
     var closing = 0
     /// Each user's fingers, as last listed.
     var lists: [UInt32: EnrolledFingers] = [:]

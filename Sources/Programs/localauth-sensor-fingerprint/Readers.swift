@@ -11,7 +11,6 @@ import ServiceProgram
 /// unplugging and restarts.
 @BusActor final class Readers {
     private(set) var labels: LabelFile
-    /// The ids of templates.
     var known: KnownPrints
     /// Whether a failure to write ids was logged.
     private var hasComplained = false
@@ -88,7 +87,6 @@ import ServiceProgram
         }
     }
 
-    /// Assigns a sensor to every reader.
     private func update() async throws {
         let readers = directory.readers
         let before = numbers

@@ -2,7 +2,6 @@ import Fingerprint
 import SensorKit
 
 extension FprintFault {
-    /// A sentence for users.
     var text: String {
         switch self {
         case .inUse: "Another program uses the fingerprint reader."
@@ -22,7 +21,6 @@ extension FprintFault {
 }
 
 extension SensorFault {
-    /// Maps a fault of fprintd to the contract's error.
     init(_ fault: FprintFault) {
         self =
             switch fault {
@@ -52,7 +50,6 @@ extension ScanStatus {
         }
     }
 
-    /// Why an enrolment ended without a print.
     var fault: FprintFault {
         switch result {
         case .duplicate: .duplicate

@@ -38,7 +38,6 @@ import Windows
         part("name").takeFocus()
     }
 
-    /// Closes the window and cancels a running enrolment.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -138,7 +137,6 @@ import Windows
         }
     }
 
-    /// Animates the picture to match the hint.
     private func illustrate(_ new: String) {
         let picture = part("picture").asWidget
         if !hint.isEmpty { gtk_widget_remove_css_class(picture, hint) }

@@ -44,7 +44,6 @@ extension RemoteSensor {
         }
     }
 
-    /// The sensor's description, or its name if it has none.
     var title: String { description.isEmpty ? name : description }
 
     /// Whether the sensor can be used, as a sentence.

@@ -118,7 +118,6 @@ extension Widget {
         on("clicked", body)
     }
 
-    /// The text of a field.
     var content: String { gtk_editable_get_text(pointer).map { String(cString: $0) } ?? "" }
 }
 #endif

@@ -31,7 +31,6 @@ import Windows
     }
 
     private(set) var content = Content()
-    /// Called after `content` changed.
     var changed: @BusActor () -> Void = {}
     /// Called after each read of the service, even without a change.
     var loaded: @BusActor () -> Void = {}
@@ -228,7 +227,6 @@ import Windows
         }
     }
 
-    /// Removes all of the user's templates from a sensor.
     func removeAll(from sensor: RemoteSensor) {
         change { settings throws(DBusError) in
             let device = try settings.device(sensor)

@@ -155,7 +155,6 @@ import Windows
         }
     }
 
-    /// Adds the rows of a sensor: the sensor, its templates, and an Add button.
     private func addGroup(_ sensor: RemoteSensor) {
         guard let made = adw_preferences_group_new() else { return }
         let group = Widget(pointer: OpaquePointer(made))

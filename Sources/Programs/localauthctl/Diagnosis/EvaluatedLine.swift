@@ -4,7 +4,6 @@ import Glibc
 import LocalAuthClient
 import Localization
 
-/// An evaluation as `monitor` shows it.
 struct EvaluatedLine: Sendable {
     let app: String
     let detail: [(String, JSON)]
@@ -49,7 +48,6 @@ struct EvaluatedLine: Sendable {
             )
     }
 
-    /// The local time, as hours, minutes and seconds.
     private static func timeOfDay(_ microseconds: UInt64) -> String {
         var moment = Int(clamping: microseconds / 1_000_000)
         var parts = tm()

@@ -21,7 +21,6 @@ struct Interaction: Sendable {
         remedy = plainText(answer.remedy, limit: 512)
     }
 
-    /// Whether an agent of this command would help.
     var lacksAgent: Bool { !isPossible && cause == "no-agent" }
 
     /// Why no prompt can be shown.

@@ -82,7 +82,6 @@ private struct ServiceStatus {
     }
 }
 
-/// The service's answer about a policy.
 struct PolicyAnswer: Sendable {
     let policy: AuthenticationPolicy
     let isAvailable: Bool
@@ -104,7 +103,6 @@ struct PolicyAnswer: Sendable {
 
     var json: JSON { .object(members) }
 
-    /// The answer, with whether a prompt can be shown.
     func json(_ interaction: Interaction) -> JSON {
         .object(members + [("interaction", interaction.json)])
     }

@@ -2,7 +2,6 @@ import AgentKit
 import DBus
 import Localization
 
-/// An item of the keychain, as Search returns it.
 struct ItemRow: Sendable {
     private let attributes: [String: Variant]
 
@@ -52,7 +51,6 @@ struct ItemRow: Sendable {
 
     private var flags: UInt64 { attributes["flags"]?.asUInt64 ?? 0 }
 
-    /// The service, the server or the tag.
     private var place: String {
         switch text("class") {
         case "keys":

@@ -278,7 +278,6 @@ struct UseArguments: ParsableArguments {
 }
 
 extension RemoteService {
-    /// Creates a context with an application password.
     func context(lending password: SecretBytes) async throws -> Context1Proxy {
         let path = try await manager.createContext(properties: [:])
         let context = context(at: path)

@@ -46,7 +46,6 @@ struct KeychainInitCommand: ParsableCommand {
         }
     }
 
-    /// Writes a new key into the key file of the state directory.
     private func make(_ owner: StateOwner) throws(Failure) -> (name: String, path: String) {
         let standard = SealedKey(path: SealedKey.standard, device: nil)
         guard state.stateDirectory != nil || !standard.isThere else { throw taken(standard) }

@@ -17,7 +17,6 @@ struct SealedKey {
 
     var isThere: Bool { access(path, F_OK) == 0 }
 
-    /// Decrypts the key with the TPM.
     func unseal() throws(Failure) -> SecretBytes {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {

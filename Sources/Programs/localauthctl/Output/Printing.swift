@@ -9,7 +9,6 @@ func report(_ failure: Failure) -> Int32 {
     return failure.status.rawValue
 }
 
-/// Prints the next step on standard error.
 func tellNext(_ hint: String) {
     tell("  " + localized("Next: %1$s", Advice.complete(hint)))
 }

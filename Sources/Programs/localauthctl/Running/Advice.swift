@@ -6,7 +6,6 @@ import Synchronization
 enum Advice {
     private static let place = Mutex<(bus: String?, address: Connection.Address?)>((nil, nil))
 
-    /// The argument of `--bus`, if given.
     static var bus: String? {
         get { place.withLock { $0.bus } }
         set { place.withLock { $0.bus = newValue } }

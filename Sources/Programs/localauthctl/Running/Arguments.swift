@@ -58,7 +58,6 @@ extension AuthenticationPolicy: ExpressibleByArgument {
         }
     }
 
-    /// Accepts a policy's number or name.
     public init?(argument: String) {
         let found = Self.allCases.first {
             $0.name == argument || String($0.rawValue) == argument
@@ -67,7 +66,6 @@ extension AuthenticationPolicy: ExpressibleByArgument {
         self = found
     }
 
-    /// The values listed in the help.
     public static var allValueStrings: [String] { allCases.map { "\($0.rawValue)|\($0.name)" } }
 
     /// Shells complete names only.

@@ -4,7 +4,6 @@ import LocalAuthBus
 import LocalAuthClient
 import Localization
 
-/// Why a command failed: a sentence and a remedy.
 struct Failure: Error {
     enum Status: Int32 {
         case refused = 1
@@ -44,7 +43,6 @@ struct Failure: Error {
     }
 }
 
-/// The last element of a D-Bus error's name.
 func shortName(_ name: DBusError.Name) -> String {
     name.rawValue.split(separator: ".").last.map(String.init) ?? name.rawValue
 }

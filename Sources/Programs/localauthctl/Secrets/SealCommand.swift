@@ -67,7 +67,6 @@ enum SealingArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
     }
 }
 
-/// A public key that secrets can be sealed to, in Base64.
 struct RecipientArgument: ExpressibleByArgument, Sendable {
     let recipient: RecipientKey
 

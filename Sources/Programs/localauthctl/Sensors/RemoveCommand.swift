@@ -58,7 +58,6 @@ struct RemoveCommand: ParsableCommand {
     }
 }
 
-/// Removes a template, or without an id all templates.
 @BusActor private func remove(
     _ id: String?,
     _ sensors: [RemoteSensor],
