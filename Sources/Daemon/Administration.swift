@@ -2,13 +2,13 @@ import BusGuard
 import DBus
 import Glibc
 
-/// Asks polkit whether a caller may do to other users what root may.
+/// Asks polkit whether a caller may act for other users as root may.
 ///
-/// Nothing that polkit says is kept. Where there is no polkit, or it answers nothing that is to be
-/// understood within the caller's patience, only root may.
+/// Polkit's answers are not cached. Without polkit, or without a valid answer within the caller's
+/// patience, only root is allowed.
 @BusActor
 final class Administration {
-    /// What polkit is asked about; `dbus/polkit/org.localauth.policy` describes each.
+    /// The polkit actions, described in `dbus/polkit/org.localauth.policy`.
     enum Action: String, CaseIterable {
         case enroll = "org.localauth.enroll-others"
         case remove = "org.localauth.remove-others"
@@ -28,17 +28,17 @@ final class Administration {
         self.lanes = lanes
     }
 
-    /// Returns when polkit says that the caller may; it may ask an administrator before.
+    /// Returns if polkit authorizes the caller, possibly after it asked an administrator.
     ///
-    /// - Throws: AccessDenied, whatever went wrong; LimitsExceeded while polkit is still asked
-    ///   something for the caller's user.
+    /// - Throws: AccessDenied for every failure; LimitsExceeded while an earlier question about the
+    ///   caller's user is pending.
     func check(
         _ action: Action,
         of peer: Peer,
         within patience: Duration,
         started: @BusActor (_ withdraw: @escaping @BusActor () -> Void) -> Void = { _ in }
     ) async throws(DBusError) {
-        // A session's bus has no polkit, and whoever has its name there is the user.
+        // A session bus has no polkit, and any program of the user could own its name there.
         guard connection.address != .session else {
             throw Self.refusal
         }
@@ -56,7 +56,7 @@ final class Administration {
             do throws(DBusError) {
                 reply = try await call.reply()
             } catch {
-                // The window that asks the administrator goes.
+                // Close the window that asks the administrator.
                 withdraw(cancellation)
                 throw error
             }
@@ -73,7 +73,7 @@ final class Administration {
         "only root, and whom polkit lets, may do this for another user"
     )
 
-    /// The caller is named by its connection: a process's number may be another's by now.
+    /// Names the caller by its connection, because a pid may have been reused by another process.
     private func ask(
         _ action: Action,
         _ peer: Peer,
@@ -94,7 +94,7 @@ final class Administration {
             }
             try writer.write(action.rawValue)
             try writer.write([String: String]())
-            // It may ask somebody.
+            // Flag 1, AllowUserInteraction: polkit may ask an administrator.
             try writer.write(UInt32(1))
             try writer.write(cancellation)
         }
@@ -112,7 +112,9 @@ final class Administration {
         call?.onEnd { _ in }
     }
 
-    /// On the system bus the bus's policy says who may be polkit, and that is not root on Debian.
+    /// On the system bus, the bus policy decides who may own polkit's name.
+    ///
+    /// On Debian, polkit does not run as root.
     private func isTrusted(_ reply: Message) async throws(DBusError) -> Bool {
         if connection.address == .system { return true }
         guard let sender = reply.sender else { return false }

@@ -9,10 +9,10 @@ import LocalAuthBus
 import Sealing
 import ServiceProgram
 
-/// The daemon: the objects on the bus around one engine.
+/// The daemon: connects the objects on the bus to one engine.
 ///
-/// All of it runs on the loop's thread. The service and its parts keep each other: they live as
-/// long as the process.
+/// Everything runs on the loop's thread. The service and its parts hold strong references to each
+/// other, because they live as long as the process.
 @BusActor
 package final class AuthService {
     let connection: Connection
@@ -20,10 +20,10 @@ package final class AuthService {
     /// The key to which callers seal secrets, new at each start (L32).
     let sealingKey = SealingKey()
     let audit: AuditTrail
-    /// Where a damaged database was put at this start; nil: there was none.
+    /// Where a damaged database was moved at this start; nil if the database was sound.
     let setAside: String?
     var configuration: Configuration
-    /// What is wrong with the settings, until it is mended.
+    /// The current mistake in the settings, until the administrator corrects it.
     var mistake: ConfigurationMistake?
     private let store: AuthStore
     let keychain: Keychain?
@@ -35,8 +35,8 @@ package final class AuthService {
     private let deviceRecords: String?
     private let initialMistake: ConfigurationError?
 
-    // The parts, from those that know nothing of others to those that stand on them. What a part
-    // has to tell those above it goes through a protocol named after it, which the service answers.
+    // The parts, ordered from independent parts to parts that depend on others. A part reports
+    // upwards through a protocol named after it, which the service implements.
     private(set) lazy var clients: Clients = Clients { [self] client in
         left(client)
     }
@@ -115,20 +115,23 @@ package final class AuthService {
     private var agentAnnouncements = Allowance(limit: 20)
     private var agentAnnouncement: EventSource?
 
-    /// A service that has nothing on the bus yet.
+    /// Creates a service that exports no objects yet.
     ///
     /// - Parameters:
-    ///   - connection: the bus where it will serve.
-    ///   - store: where counters and generations are kept.
-    ///   - state: what the store held.
+    ///   - connection: the bus to serve.
+    ///   - store: keeps lockout counters and enrolment generations.
+    ///   - state: the store's content at the start.
     ///   - configuration: the administrator's settings.
-    ///   - mistake: why there are none; until it is mended every call is refused with it.
-    ///   - keychain: where items and keys are kept; nil: there is no keychain.
-    ///   - sensorDescriptions: who may be a sensor; nil: root and the service's own user.
-    ///   - shadowFile: what changes when a passcode comes or goes; nil: nothing does.
-    ///   - deviceRecords: where udev records devices; nil: nobody does.
-    ///   - rereadConfiguration: how `reload()` gets them anew.
-    ///   - journal: the socket of the journal that decisions are written to.
+    ///   - mistake: why the settings can't be used; the service refuses every call until it is
+    ///     corrected.
+    ///   - keychain: keeps items and keys; nil disables the keychain.
+    ///   - sensorDescriptions: which users may run a sensor; nil allows root and the service's own
+    ///     user.
+    ///   - shadowFile: a file that changes when a password is set or removed; nil disables the
+    ///     watch.
+    ///   - deviceRecords: udev's records of devices; nil if there are none.
+    ///   - rereadConfiguration: reads the settings again for `reload()`.
+    ///   - journal: the journal's socket for audit records.
     package init(
         connection: Connection,
         store: AuthStore,
@@ -165,7 +168,7 @@ package final class AuthService {
         let audit = AuditTrail(path: journal, records: state.records, unknown: state.unknown)
         self.audit = audit
         connection.onRefusal = { [neighbours] peer, member, error in
-            // Callers that left unheard may have the room.
+            // Callers that left without a signal may still occupy quota.
             if error.name == .limitsExceeded { neighbours.sweep() }
             guard let record = AuditRecord(refusalOf: member, of: peer.uid, error) else { return }
             audit.write(record, by: peer)
@@ -179,20 +182,22 @@ package final class AuthService {
         )
     }
 
-    /// From when the time of a user counts who gave no passcode yet (L11): a restart of the
-    /// system's service is no boot, another one begins with a login.
+    /// Returns the start of the password interval for a user who has given no password yet (L11).
+    ///
+    /// On the system bus the interval starts at boot, because a restart of the service is no boot.
+    /// A session's service starts with the login.
     nonisolated static func beginning(isSystemBus: Bool, now: Instant) -> Instant {
         isSystemBus ? Instant(nanoseconds: 0) : now
     }
 
     /// Puts the objects on the bus and looks for sensors, then takes the name.
     ///
-    /// Sensors that the bus has to start first are waited for: what is called first after a boot is
-    /// answered like everything later, properties too (L26).
+    /// Waits for sensors that the bus has to start. Then the first calls after a boot get the same
+    /// answers as later calls, properties included (L26).
     ///
-    /// - Throws: Failed when the name is taken.
+    /// - Throws: Failed if the name is taken.
     package func start() async throws(DBusError) {
-        // Nobody is to look into this process, whatever else runs as its user.
+        // Keep other processes of the service's user from reading this process's memory.
         if isSystemBus { _ = forbid_tracing() }
         connection.serveObjectManager(at: Authentication1.path)
         let host = SensorHostObject(evaluations: evaluations)
@@ -202,7 +207,7 @@ package final class AuthService {
         ) { [manager] in manager.preparation(for: $0, of: $1) }
         connection.export(Keychain1.path, [Keychain1Interface(items)])
         sensors.disabled = Set(configuration.disabledSensors)
-        // Before anybody could call anything.
+        // Refuse calls before any object can receive one.
         if let initialMistake { found(initialMistake, isRefusing: true) }
         sessions.start()
         sensors.start()
@@ -214,14 +219,14 @@ package final class AuthService {
         if let setAside { audit.write(AuditRecord(.databaseSetAside, [.file: setAside])) }
     }
 
-    /// Ends every evaluation with SystemCancel, then writes what is still to be written.
+    /// Ends every evaluation with SystemCancel, then flushes pending writes.
     package func stop() async {
         evaluations.handle(.stopping)
         for device in devices.values { device.stop() }
         await withCheckedContinuation { continuation in
             onLoop { continuation.resume() }
         }
-        // The journal first: a bus that stands still has the process end before it has the answers.
+        // Close the journal first: if the bus stalls, the process may end before its calls return.
         audit.close()
         connection.flush()
         connection.releaseName(Authentication1.busName)
@@ -229,11 +234,11 @@ package final class AuthService {
         store.close()
     }
 
-    /// Whether this instance serves the whole system.
     var isSystemBus: Bool { connection.address == .system }
 
-    /// What a departed connection leaves behind is found out before each decision; this is for its
-    /// memory, where nobody asks for a decision.
+    /// Checks periodically for departed connections to free their memory.
+    ///
+    /// Decisions do not depend on the timer, because each decision checks again.
     private func sweepLater() {
         _ = EventLoop.shared.schedule(after: .seconds(600)) { [weak self] in
             guard let self else { return }
@@ -252,8 +257,8 @@ package final class AuthService {
         if hadContexts { giveBackMemory() }
     }
 
-    /// What departed clients held goes back to the system, a moment later for all that leave
-    /// together.
+    /// Returns freed memory to the system once after a second, so that clients that leave together
+    /// share one trim.
     private func giveBackMemory() {
         guard trimming == nil else { return }
         trimming = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
@@ -262,7 +267,6 @@ package final class AuthService {
         }
     }
 
-    /// Sensors came, went or changed.
     private func sensorsChanged() {
         enrolments.sensorsChanged()
         for uid in Set(clients.contexts.map(\.client.peer.uid)) {
@@ -275,7 +279,6 @@ package final class AuthService {
         for context in clients.contexts { context.announce("BiometryType") }
     }
 
-    /// Tells everybody that properties of the manager have changed.
     private func announce(_ properties: String...) {
         connection.propertiesChanged(
             Authentication1.path,
@@ -376,7 +379,7 @@ extension AuthService: AgentEvents {
         evaluations.handle(.agentGone(id))
     }
 
-    /// Everybody hears of it, so it is told no more often than the allowance permits.
+    /// Limits the rate, because every connection receives this signal.
     func agentsChanged() {
         guard agentAnnouncement == nil else { return }
         guard !agentAnnouncements.take(at: Instant.now()) else { return announce("Interactive") }

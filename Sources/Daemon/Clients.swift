@@ -1,21 +1,22 @@
 import AuthEngine
 import DBus
 
-/// The connections that have state here, each from its first call that needs it until it leaves.
+/// The connections that have state here, from the first call that needs it until the connection
+/// leaves.
 @BusActor
 final class Clients {
-    /// What they misspelled.
+    /// Option names that no method knows, as the callers sent them.
     let unknownOptions = UnknownOptions()
     private var clients: [String: Client] = [:]
     private var lastID: UInt64 = 0
     private let left: @BusActor (Client) -> Void
 
-    /// `left` is called when a connection has left the bus.
+    /// - Parameter left: called after a connection has left the bus.
     init(left: @escaping @BusActor (Client) -> Void) {
         self.left = left
     }
 
-    /// What is kept of a connection.
+    /// Returns the state of a connection, created on first use.
     subscript(_ peer: Peer) -> Client {
         if let client = clients[peer.name] { return client }
         lastID += 1
@@ -28,22 +29,19 @@ final class Clients {
         return client
     }
 
-    /// Every context.
     var contexts: [ContextObject] { clients.values.flatMap(\.contexts.values) }
 
-    /// Every context of a user's connections.
     func contexts(of uid: UInt32) -> [ContextObject] {
         contexts.filter { $0.client.peer.uid == uid }
     }
 
-    /// How many contexts a user's connections hold together.
     func contextCount(of uid: UInt32) -> Int {
         clients.values.reduce(0) { $0 + ($1.peer.uid == uid ? $1.contexts.count : 0) }
     }
 
-    /// The context of the caller that the option `context` names; nil: it names none.
+    /// Returns the caller's context that the option `context` names, or nil without that option.
     ///
-    /// - Throws: UnknownObject for another's.
+    /// - Throws: UnknownObject if the context belongs to another connection.
     func lentContext(
         _ options: [String: Variant],
         of peer: Peer
@@ -55,13 +53,12 @@ final class Clients {
     }
 }
 
-/// One connection that has state here.
 @BusActor
 final class Client {
     let id: ClientID
     let peer: Peer
     var contexts: [ContextID: ContextObject] = [:]
-    /// The client's sandbox, looked up once: a process cannot leave its sandbox.
+    /// The client's sandbox, determined once: a process can't leave its sandbox.
     private(set) lazy var sandbox = Sandbox.of(peer)
 
     fileprivate init(id: ClientID, peer: Peer) {
@@ -69,9 +66,9 @@ final class Client {
         self.peer = peer
     }
 
-    /// One of its contexts.
+    /// Returns the context at a path.
     ///
-    /// - Throws: UnknownObject for another's.
+    /// - Throws: UnknownObject if the context belongs to another connection.
     func context(at path: ObjectPath) throws(DBusError) -> ContextObject {
         guard let own = contexts.values.first(where: { $0.path == path }) else {
             throw DBusError(.unknownObject, "no context of yours is there")

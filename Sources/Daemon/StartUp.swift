@@ -3,22 +3,23 @@ package import KeychainStore
 import Linux
 package import ServiceProgram
 
-/// Where the settings are.
+/// The location of the settings.
 package struct ConfigurationFile: Sendable {
-    /// The file that is read when none is named, if it is there.
+    /// The file to read if no path is given.
+    ///
+    /// It may be absent.
     package static let standard = "/etc/localauth/localauth.conf"
 
-    /// The file that was named, or nil.
+    /// The given path, or nil for the standard file.
     package let path: String?
 
-    /// The file that was named, or nil for the standard one.
     package init(path: String?) {
         self.path = path
     }
 
     /// Reads the file.
     ///
-    /// A named one must be there; the standard one may be absent.
+    /// A given file must exist; without the standard file, the defaults apply.
     ///
     /// - Throws: `ConfigurationError` with file, line and key.
     package func read() throws(ConfigurationError) -> Configuration {
@@ -28,12 +29,13 @@ package struct ConfigurationFile: Sendable {
     }
 }
 
-/// Where the daemon keeps its state.
 package enum StateDirectory {
-    /// The named folder, else `$STATE_DIRECTORY`, else `/var/lib/localauth` for root and
-    /// `$XDG_STATE_HOME/localauth` or `~/.local/state/localauth` for others.
+    /// Returns the given folder, else `$STATE_DIRECTORY`, else a default.
     ///
-    /// - Throws: `StartError` when a user has no home.
+    /// The default is `/var/lib/localauth` for root, and `$XDG_STATE_HOME/localauth` or
+    /// `~/.local/state/localauth` for other users.
+    ///
+    /// - Throws: `StartError` if the user has no home directory.
     package static func path(_ named: String?) throws(StartError) -> String {
         if let named { return named }
         guard let folder = StatePath.folder(system: "localauth", user: "localauth") else {
@@ -44,9 +46,10 @@ package enum StateDirectory {
 }
 
 extension Keychain {
-    /// The keychain in the daemon's state directory, under systemd's credential if there is one.
+    /// Opens the keychain in the daemon's state directory, encrypted under systemd's credential if
+    /// systemd provides one.
     ///
-    /// - Throws: `notAvailable` when no thread can be had.
+    /// - Throws: `notAvailable` if no thread can be created.
     package init(in directory: String, itemLimit: Int) throws(KeychainError) {
         let credentials = StatePath.path(in: "CREDENTIALS_DIRECTORY")
         try self.init { () throws(KeychainError) in

@@ -3,15 +3,15 @@ import DBus
 import Glibc
 import Linux
 
-/// The journal's native protocol: one datagram a record.
+/// Writes to the journal with its native protocol: one datagram for each record.
 ///
-/// libsystemd's own writer blocks and knows one address only.
+/// libsystemd's own writer blocks and supports only the standard address.
 struct AuditJournal {
     private let path: String
     private let socket: OwnedDescriptor?
 
-    /// - Parameter path: where the journal listens; looked for at each record, because it may come
-    ///   later.
+    /// - Parameter path: the journal's socket. Each record looks it up, because the journal may
+    ///   start later.
     init(path: String) {
         self.path = path
         let kind = Int32(SOCK_DGRAM.rawValue) | O_CLOEXEC | O_NONBLOCK
@@ -19,10 +19,14 @@ struct AuditJournal {
         socket = descriptor < 0 ? nil : OwnedDescriptor(adopting: descriptor)
     }
 
-    /// Whether something listens, as far as the file tells.
+    /// Whether the socket exists and is writable.
+    ///
+    /// A listener is not guaranteed.
     var isThere: Bool { access(path, W_OK) == 0 }
 
-    /// Sends one record; false when there is no journal, or it takes none now.
+    /// Sends one record without blocking.
+    ///
+    /// Returns false if there is no journal, or its queue is full.
     func send(_ entry: [(name: String, value: String)]) -> Bool {
         guard let socket, var address = Self.address(of: path) else { return false }
         let packet = Self.packet(entry)
@@ -36,9 +40,9 @@ struct AuditJournal {
         }
     }
 
-    /// Name, line break, length as 64 bits in little endian, value, line break, for each field.
+    /// Encodes each field as name, line break, 64-bit little-endian length, value, line break.
     ///
-    /// The form with a length for all of them: no value can end early and begin another field.
+    /// Every field has a length, so that a value can't end early and inject another field.
     static func packet(_ entry: [(name: String, value: String)]) -> [UInt8] {
         var packet: [UInt8] = []
         for (name, value) in entry {

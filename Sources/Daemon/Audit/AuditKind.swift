@@ -1,7 +1,7 @@
-/// What is written down of the service's decisions (L15).
+/// The kinds of decisions that the audit trail records (L15).
 ///
-/// `docs/audit.md` lists the kinds and their fields, `dbus/systemd/localauth.catalog` explains each
-/// to whoever reads the journal.
+/// `docs/audit.md` lists the kinds and their fields. `dbus/systemd/localauth.catalog` explains each
+/// kind to readers of the journal.
 enum AuditKind: String, CaseIterable, Sendable {
     case evaluationEnded = "evaluation-ended"
     case lockoutBegan = "lockout-began"
@@ -23,10 +23,12 @@ enum AuditKind: String, CaseIterable, Sendable {
     case databaseSetAside = "database-set-aside"
     case serviceStarted = "service-started"
     case serviceStopped = "service-stopped"
-    /// Stands for those of one kind and user that were not written one by one.
+    /// Summarizes records of a kind and user that exceeded the limit.
     case repeated
 
-    /// The MESSAGE_ID; never changed, never given to another kind.
+    /// The MESSAGE_ID.
+    ///
+    /// An id never changes, and no other kind may reuse it.
     var messageID: String {
         switch self {
         case .evaluationEnded: "a4ed719f9c89467da2b63627f2effc42"
@@ -53,9 +55,9 @@ enum AuditKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a program could cause any number of them, so that they are limited.
+    /// Whether a program can cause any number of these records, so that a limit applies.
     ///
-    /// The others need a person, a passcode or the administrator.
+    /// The other kinds require a person, a password or the administrator.
     var isRepeatable: Bool {
         switch self {
         case .evaluationEnded, .passcodeRequired, .enrolmentChanged, .itemAdded, .itemChanged,
@@ -69,44 +71,42 @@ enum AuditKind: String, CaseIterable, Sendable {
     }
 }
 
-/// What a record can say; raw values are the names in the journal.
+/// The fields of a record.
 ///
-/// None of them is for a reason, a secret, a template or a score.
+/// Raw values are the field names in the journal.
+///
+/// No field may carry a prompt's reason, a secret, a template or a score.
 enum AuditField: String, CaseIterable, Sendable {
-    /// The kind, as a word.
     case event = "LOCALAUTH_EVENT"
-    /// The user it is about.
+    /// The user that the record is about.
     case uid = "LOCALAUTH_UID"
     case session = "LOCALAUTH_SESSION"
     /// The unique name of the connection that called.
     case caller = "LOCALAUTH_CALLER"
     case callerUID = "LOCALAUTH_CALLER_UID"
     case callerPID = "LOCALAUTH_CALLER_PID"
-    /// The file name of its program; absent where the daemon can't prove it.
+    /// The file name of the caller's program; absent if the daemon can't prove it.
     case callerProgram = "LOCALAUTH_CALLER_PROGRAM"
-    /// On whose behalf the caller said that it asked: its own word.
+    /// The app on whose behalf the caller claims to ask. The daemon does not verify it.
     case requester = "LOCALAUTH_REQUESTER"
     case requesterPID = "LOCALAUTH_REQUESTER_PID"
-    /// 1 to 4.
+    /// A policy number, 1 to 4.
     case policy = "LOCALAUTH_POLICY"
-    /// The identifier of a keychain item.
     case item = "LOCALAUTH_ITEM"
-    /// What was done with it.
     case operation = "LOCALAUTH_OPERATION"
     /// `Success`, or the name of the error.
     case outcome = "LOCALAUTH_OUTCOME"
     case mechanism = "LOCALAUTH_MECHANISM"
     case sensor = "LOCALAUTH_SENSOR"
-    /// Failed attempts in this evaluation.
     case attempts = "LOCALAUTH_ATTEMPTS"
-    /// Why, in a word or a sentence of the service's own, or RequirePasscode's.
+    /// The cause: a word or sentence of the service, or text from RequirePasscode.
     case cause = "LOCALAUTH_CAUSE"
-    /// The length of a delay.
+    /// The length of a delay, in seconds.
     case seconds = "LOCALAUTH_SECONDS"
-    /// Where a damaged database is kept.
+    /// The path of a damaged database that the service moved away.
     case file = "LOCALAUTH_FILE"
-    /// The kind that `repeated` stands for.
+    /// The kind that a `repeated` record summarizes.
     case repeated = "LOCALAUTH_REPEATED"
-    /// How many it stands for.
+    /// The number of records that a `repeated` record summarizes.
     case count = "LOCALAUTH_COUNT"
 }

@@ -1,17 +1,16 @@
 import AuthEngine
 
-/// How many records of one kind and user are written one by one; the others are counted.
+/// Limits how many records of a kind and user the trail writes individually, and counts the rest.
 ///
-/// A window begins with its first record. What was held back in it becomes one summary when it
-/// ends.
+/// A window begins with its first record. At its end, one summary reports the records held back.
 struct AuditLimit: Hashable, Sendable {
     struct Key: Hashable, Sendable {
         let kind: AuditKind
-        /// Nil: about no user, or about one of too many.
+        /// Nil if the record concerns no user, or if more than `most` users have windows.
         let uid: UInt32?
     }
 
-    /// What was not written one by one.
+    /// The number of records that were held back in a window.
     struct Summary: Hashable, Sendable {
         let key: Key
         let count: Int
@@ -28,18 +27,20 @@ struct AuditLimit: Hashable, Sendable {
     private var windows: [Key: Window] = [:]
 
     /// - Parameters:
-    ///   - burst: records that are written in one window.
-    ///   - window: how long a window lasts.
-    ///   - most: windows of their own that users have; beyond it they share one for each kind.
+    ///   - burst: how many records a window admits.
+    ///   - window: the length of a window.
+    ///   - most: how many windows exist before further users share a window for each kind.
     init(burst: Int = 10, window: Duration = .seconds(30), most: Int = 4096) {
         self.burst = burst
         self.window = window
         self.most = most
     }
 
-    /// Whether this one is written now; if not, it is counted.
+    /// Returns whether to write this record.
     ///
-    /// What is due by then has to be taken first.
+    /// A record that is not admitted counts towards the summary.
+    ///
+    /// Call `due(at:)` first, because expired windows would count the record.
     mutating func admits(_ kind: AuditKind, uid: UInt32?, at now: Instant) -> Bool {
         var key = Key(kind: kind, uid: uid)
         if windows[key] == nil, windows.count >= most { key = Key(kind: kind, uid: nil) }
@@ -47,17 +48,17 @@ struct AuditLimit: Hashable, Sendable {
         return (windows[key]?.count ?? 0) <= burst
     }
 
-    /// Ends the windows that are over, and says what was held back in them.
+    /// Ends expired windows and returns the summaries of records held back.
     mutating func due(at now: Instant) -> [Summary] {
         take { $0.end <= now }
     }
 
-    /// Ends all windows: there will be no later.
+    /// Ends all windows, for shutdown.
     mutating func rest() -> [Summary] {
         take { _ in true }
     }
 
-    /// When the first window ends; nil: there is none.
+    /// The earliest end of a window; nil if there is no window.
     var nextEnd: Instant? { windows.values.map(\.end).min() }
 
     private mutating func take(where isOver: (Window) -> Bool) -> [Summary] {

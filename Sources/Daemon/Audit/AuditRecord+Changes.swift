@@ -2,9 +2,8 @@ import AuthEngine
 import Contract
 import DBus
 
-/// Records of what happened to a user's record, and of who asked.
 extension AuditRecord {
-    /// The decisions that made one record of a user into another.
+    /// Returns the decisions that explain how a user's record changed.
     static func changes(
         from before: UserRecord,
         to after: UserRecord,
@@ -39,7 +38,7 @@ extension AuditRecord {
         return changes
     }
 
-    /// The record with who asked for it, where somebody did.
+    /// Returns the record with the caller added, if there is a caller.
     @BusActor
     func called(by peer: Peer?) -> AuditRecord {
         guard let peer else { return self }

@@ -2,13 +2,15 @@ import Contract
 import DBus
 import ServiceProgram
 
-/// One decision as it is written down.
+/// One decision for the audit trail.
 struct AuditRecord: Hashable, Sendable {
     /// The longest value, in characters.
+    ///
+    /// Longer values are cut.
     static let longestValue = 256
 
     let kind: AuditKind
-    /// The user it is about, where it is about one.
+    /// The user that the record is about; nil if it concerns no user.
     let uid: UInt32?
     private(set) var fields: [AuditField: String]
 
@@ -20,8 +22,10 @@ struct AuditRecord: Hashable, Sendable {
         set(fields)
     }
 
-    /// A call that was refused before it was looked into, malformed or one too many; nil: nothing
-    /// would have been decided.
+    /// Records a call that the service refused before its method ran, because it was malformed or
+    /// exceeded a quota.
+    ///
+    /// Nil if the method makes no decision.
     init?(refusalOf member: String, of uid: UInt32, _ error: DBusError) {
         let kind: AuditKind
         switch member {
@@ -32,20 +36,19 @@ struct AuditRecord: Hashable, Sendable {
         case "Delete": kind = .itemDeleted
         default: return nil
         }
-        // Where there is no such method there is nothing to refuse.
+        // A missing method has no decision to refuse.
         let isElsewhere = [.unknownObject, .unknownInterface, .unknownMethod].contains(error.name)
         guard !isElsewhere else { return nil }
         self.init(kind, uid: uid, [.outcome: error.outcome])
     }
 
-    /// The record with more in it.
     func adding(_ fields: [AuditField: String?]) -> AuditRecord {
         var record = self
         record.set(fields)
         return record
     }
 
-    /// The record with on whose behalf the caller says that it asked.
+    /// Returns the record with the app on whose behalf the caller claims to ask.
     func asked(for requester: Requester?) -> AuditRecord {
         guard let requester else { return self }
         let pid = requester.pid == 0 ? nil : "\(requester.pid)"
@@ -59,17 +62,17 @@ struct AuditRecord: Hashable, Sendable {
         }
     }
 
-    /// Whether it is counted when there are many of its kind.
+    /// Whether the limit of its kind applies to this record.
     ///
-    /// A person who proved who they are is always written down, so that no flood of refusals hides
-    /// it; what an earlier proof is worth is not, because an app can ask for that without end.
+    /// A proof by a person is always written, so that no flood of refusals hides it. Grants from an
+    /// earlier proof are limited, because an app can request them endlessly.
     var isRepeatable: Bool {
         guard kind == .evaluationEnded || kind == .itemUsed, let mechanism = fields[.mechanism]
         else { return kind.isRepeatable }
         return mechanism == "context" || mechanism == "reuse"
     }
 
-    /// One sentence for people.
+    /// A sentence for readers of the journal.
     var message: String {
         let user = "user \(fields[.uid] ?? "?")"
         let caller = fields[.callerProgram] ?? "process \(fields[.callerPID] ?? "?")"
@@ -118,7 +121,7 @@ struct AuditRecord: Hashable, Sendable {
         }
     }
 
-    /// Everything that the journal is told, in a fixed order.
+    /// The journal's fields, in a fixed order.
     var entry: [(name: String, value: String)] {
         let own = AuditField.allCases.compactMap { field in
             fields[field].map { (name: field.rawValue, value: $0) }
@@ -126,12 +129,12 @@ struct AuditRecord: Hashable, Sendable {
         return [
             ("MESSAGE", message), ("MESSAGE_ID", kind.messageID),
             ("PRIORITY", "\(priority.rawValue)"), ("SYSLOG_IDENTIFIER", "localauthd"),
-            // authpriv, where login and sudo write as well.
+            // Facility authpriv, as login and sudo use.
             ("SYSLOG_FACILITY", "10"),
         ] + own
     }
 
-    /// The record as one line, for where there is no journal.
+    /// The record as one line, for a system without a journal.
     var line: String {
         let words = AuditField.allCases.dropFirst()
             .compactMap { field in
@@ -141,14 +144,14 @@ struct AuditRecord: Hashable, Sendable {
         return "audit: \(kind.rawValue)" + words.joined()
     }
 
-    /// A value that can't be taken for the next one.
+    /// Quotes a value, so that it can't forge a further field.
     private static func quoted(_ value: String) -> String {
         let isPlain = value.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || $0.properties.numericType != nil
                 || "._:/+-".unicodeScalars.contains($0)
         }
         guard !isPlain || value.isEmpty else { return value }
-        // By scalars: with an accent a quotation mark is another character.
+        // Escape scalars, because a quotation mark with a combining accent is another Character.
         let escaped = value.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }
         return "\"\(escaped.joined())\""
     }

@@ -4,7 +4,7 @@ import DBus
 import LocalAuthBus
 import ServiceProgram
 
-/// Writes every decision down, at most so many of a kind (L15).
+/// Writes every decision, with a limit for each kind (L15).
 @BusActor
 final class AuditTrail {
     private let journal: AuditJournal
@@ -12,18 +12,20 @@ final class AuditTrail {
     private var limit: AuditLimit
     private var timer: EventSource?
 
-    /// Each user's record as it was last looked at: what changed since is a decision.
+    /// Each user's last known record.
+    ///
+    /// A difference from it is a decision.
     private var records: [UInt32: UserRecord]
     private let unknown: UserRecord
-    /// Why each sensor that can't be used can't.
+    /// The last reported cause of each unusable sensor.
     private var faults: [String: String] = [:]
 
     /// - Parameters:
-    ///   - path: where the journal listens.
-    ///   - records: what is known of users at the start.
-    ///   - unknown: the record of every other user.
-    ///   - limit: how many records are written one by one.
-    ///   - clock: tells the present moment.
+    ///   - path: the journal's socket.
+    ///   - records: the users' records at the start.
+    ///   - unknown: the record of any other user.
+    ///   - limit: how many records are written individually.
+    ///   - clock: returns the current time.
     init(
         path: String,
         records: [UInt32: UserRecord] = [:],
@@ -38,10 +40,9 @@ final class AuditTrail {
         self.clock = clock
     }
 
-    /// Whether there is a journal now.
     var hasJournal: Bool { journal.isThere }
 
-    /// Writes a record with who called, or counts it when there were too many like it.
+    /// Writes a record with its caller, or counts it if the limit is reached.
     func write(_ record: AuditRecord, by peer: Peer? = nil) {
         let now = clock()
         summarize(limit.due(at: now))
@@ -51,7 +52,7 @@ final class AuditTrail {
         arm(now)
     }
 
-    /// Writes what was only counted so far, and that the service stops.
+    /// Writes outstanding summaries and a record that the service stops.
     func close() {
         timer?.cancel()
         timer = nil
@@ -59,7 +60,7 @@ final class AuditTrail {
         send(AuditRecord(.serviceStopped))
     }
 
-    /// Writes what made a user's record another one, and who asked for that where it is known.
+    /// Writes the decisions that changed a user's record, with the caller if it is known.
     func changed(
         _ record: UserRecord,
         of uid: UInt32,
@@ -77,7 +78,7 @@ final class AuditTrail {
         for change in changes { write(change.called(by: requester)) }
     }
 
-    /// Writes that a sensor can't be used, once for each reason.
+    /// Writes that a sensor can't be used, once for each cause.
     func changed(_ sensor: SensorLink) {
         let reason = sensor.unavailability
         let kind: AuditKind
@@ -87,20 +88,20 @@ final class AuditTrail {
             return
         case .crashed, .failed, .incompatible: kind = .sensorFailed
         case .untrusted: kind = .sensorUntrusted
-        // One that is asked again has not recovered yet.
+        // A starting sensor has not recovered yet, so its fault stays.
         case .noHardware, .starting, .lidClosed, .suspended, .remoteSession: return
         }
         let fault = sensor.process.fault.map { "\(reason.wire): \($0)" }
         let cause = sensor.process.distrust ?? fault ?? reason.wire
         guard faults[sensor.name] != cause else { return }
-        // Names come and go; what is forgotten here is at worst written twice.
+        // Bounded, because sensors come and go. Forgetting a fault at worst repeats a record.
         if faults.count >= SensorDirectory.limit { faults = [:] }
         faults[sensor.name] = cause
         write(AuditRecord(kind, [.sensor: sensor.name, .cause: cause]))
     }
 
     private func arm(_ now: Instant) {
-        // All windows are of one length: a later one never ends first.
+        // All windows have equal length, so a later window never ends first.
         guard timer == nil, let end = limit.nextEnd else { return }
         timer = EventLoop.shared.schedule(after: max(end - now, .zero)) { [weak self] in
             guard let self else { return }

@@ -3,18 +3,18 @@ import Contract
 import DBus
 import Glibc
 
-/// How one evaluation ended, for the journal and for those who watch.
+/// The result of one evaluation, for the journal and for monitors.
 struct EvaluationReport {
     let uid: UInt32
     let policy: Policy
     let session: String?
-    /// The unique name of the caller, its user and its process.
+    /// The caller's unique name.
     let caller: String
     let callerUID: UInt32
     let pid: Int32
     let process: CallerProcess
     let requester: Requester?
-    /// Failed attempts before it ended.
+    /// The number of misses before the end.
     let attempts: Int
     let outcome: Outcome
 
@@ -33,13 +33,12 @@ struct EvaluationReport {
         self.outcome = outcome
     }
 
-    /// `Success`, or the name of the error without its prefix.
+    /// `Success`, or the error's name without its prefix.
     var outcomeName: String {
         guard case .refused(let refusal) = outcome else { return "Success" }
         return DBusError(refusal).outcome
     }
 
-    /// What is written down of it.
     var record: AuditRecord {
         let grant = grant
         return AuditRecord(
@@ -56,7 +55,7 @@ struct EvaluationReport {
         .asked(for: requester)
     }
 
-    /// What the signal `Evaluated` carries.
+    /// The argument of the signal `Evaluated`.
     var wire: [String: Variant] {
         var record: [String: Variant] = [
             "time": .uint64(Self.microseconds), "uid": .uint32(uid),
@@ -75,7 +74,7 @@ struct EvaluationReport {
         if case .granted(let grant) = outcome { grant } else { nil }
     }
 
-    /// The time of day, since 1970.
+    /// The time of day, in microseconds since 1970.
     private static var microseconds: UInt64 {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -84,6 +83,6 @@ struct EvaluationReport {
 }
 
 extension DBusError {
-    /// Its name without the prefix, as it is written down.
+    /// The error's name without its prefix.
     var outcome: String { name.rawValue.split(separator: ".").last.map(String.init) ?? "" }
 }

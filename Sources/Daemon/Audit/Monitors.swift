@@ -1,10 +1,10 @@
 import DBus
 import LocalAuthBus
 
-/// The connections that are told how each evaluation ended.
+/// The connections that receive the result of each evaluation.
 @BusActor
 final class Monitors {
-    /// Connections that watch at the same time.
+    /// The number of monitors of all users except root.
     static let limit = 64
     static let perUser = 8
 
@@ -17,16 +17,19 @@ final class Monitors {
 
     var count: Int { watching.count }
 
-    /// Tells a connection from now on, until it leaves; a second time changes nothing.
+    /// Sends results to a connection until it leaves.
     ///
-    /// - Throws: AccessDenied for a sandboxed program, LimitsExceeded; neither for root.
+    /// A second call for a connection has no effect.
+    ///
+    /// - Throws: AccessDenied for a sandboxed program, LimitsExceeded for too many monitors. Root
+    ///   is exempt from both.
     func add(_ peer: Peer) throws(DBusError) {
         guard watching[peer.name] == nil, !peer.hasLeft else { return }
         if peer.uid != 0 {
             guard !Confinement.mayHold(peer) else {
                 throw .denied("a sandboxed program can't watch the evaluations of others")
             }
-            // Root's own are its affair: they take nobody's place.
+            // Root's monitors do not count, so that they displace no user.
             let others = watching.values.count { $0.uid != 0 }
             let own = watching.values.count { $0.uid == peer.uid }
             guard others < Self.limit, own < Self.perUser else {
@@ -37,7 +40,7 @@ final class Monitors {
         _ = peer.onLeave { [weak self] in self?.watching[peer.name] = nil }
     }
 
-    /// Root sees all, others what was asked about themselves.
+    /// Sends a result to root's monitors and to those of the evaluation's user.
     func tell(_ report: EvaluationReport) {
         let audience = watching.values.filter { $0.uid == 0 || $0.uid == report.uid }
         guard !audience.isEmpty else { return }

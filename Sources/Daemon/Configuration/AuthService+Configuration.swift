@@ -5,24 +5,25 @@ import KeychainStore
 import LocalAuthBus
 import ServiceProgram
 
-/// A mistake in the settings that nobody has mended yet.
+/// A mistake in the settings that the administrator has not corrected yet.
 @BusActor
 struct ConfigurationMistake {
     let error: ConfigurationError
-    /// Whether there were no settings before it to go on with: then calls are refused.
+    /// Whether the service has no earlier settings to use, and so refuses calls.
     let isRefusing: Bool
-    /// Sees that the file was changed.
+    /// Watches the file for a correction.
     let watch: FolderWatch
 }
 
-/// Settings that are read again, and those that can't be used.
 extension AuthService {
-    /// What is answered whatever the settings say: who asks, and what is wrong.
+    /// Methods that work without settings, because they register agents and report the mistake.
     private static let answered: Set = [
         "CanEvaluate", "CanInteract", "Diagnose", "RegisterAgent", "UnregisterAgent",
     ]
 
-    /// Reads the configuration anew; a bad one keeps the old settings and is told in the log.
+    /// Reads the configuration again.
+    ///
+    /// On an error the old settings stay, and the log says why.
     package func reload() {
         guard let readConfiguration else { return }
         do throws(ConfigurationError) {
@@ -37,7 +38,7 @@ extension AuthService {
             sensors.reviewTrust()
             let (keychain, itemLimit) = (keychain, configuration.itemsPerUser)
             onLoop { await keychain?.limitItems(to: itemLimit) }
-            // Whoever may be asked now, could not be.
+            // Agents can prompt now, because calls are no longer refused.
             if wasRefusing { agentsChanged() }
             log(.notice, "the configuration was read again")
             audit.write(AuditRecord(.configurationReloaded))
@@ -46,7 +47,9 @@ extension AuthService {
         }
     }
 
-    /// There are no settings: what they would decide is refused until there are.
+    /// Records a mistake in the settings.
+    ///
+    /// Without earlier settings, the gate refuses calls until the mistake is corrected.
     func found(_ error: ConfigurationError, isRefusing: Bool) {
         log(
             .error,
@@ -66,7 +69,7 @@ extension AuthService {
         }
     }
 
-    /// The folder of the file has changed; nothing is said of a mistake that is known.
+    /// Reloads after a change in the file's folder, unless the known mistake is still there.
     private func reloadIfMended() {
         guard let mistake, let readConfiguration else { return }
         do throws(ConfigurationError) {
@@ -79,7 +82,7 @@ extension AuthService {
 }
 
 extension ConfigurationError {
-    /// Where the file is, and where that folder is made.
+    /// The file's folder, and the folder above it, in case the file's folder does not exist yet.
     fileprivate var folders: [String] {
         var parts = file.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         if parts.isEmpty { return ["."] }

@@ -2,14 +2,16 @@ import AuthEngine
 import Contract
 
 extension Configuration {
-    /// One key of the file: its name, what it takes, and how a value is taken over.
+    /// A key of the settings file: its name, its range, and its setter.
     struct Key: Sendable {
         typealias Name = SettingsFile.Name
 
         let name: Name
-        /// For people: what values it takes.
+        /// The allowed values, as text for people.
         let range: String
-        /// False when the value is none of these.
+        /// Sets a value.
+        ///
+        /// Returns false if the value is not allowed.
         let set: @Sendable (_ value: String, inout Configuration) -> Bool
 
         static let all: [Key] =
@@ -75,7 +77,7 @@ extension Configuration {
                 name: Name(section: section, word: word),
                 range: "a whole number from \(range.lowerBound) to \(range.upperBound)"
             ) { value, configuration in
-                // Digits only: Int would take a sign as well.
+                // Digits only, because Int would accept a sign.
                 guard value.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                     let number = Int(value), range.contains(number)
                 else {

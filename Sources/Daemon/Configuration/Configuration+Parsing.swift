@@ -1,14 +1,16 @@
 extension Configuration {
-    /// Reads a file.
+    /// Reads a settings file.
     ///
-    /// - Throws: What is wrong with the file, or with which line of it.
+    /// - Throws: `ConfigurationError` if the file or a line is wrong.
     package static func read(path: String) throws(ConfigurationError) -> Configuration {
         try parse(bytes: SettingsFile.contents(of: path), file: path)
     }
 
-    /// Reads a text; `file` is what errors call it.
+    /// Parses the text of a settings file.
     ///
-    /// - Throws: The first line that is wrong.
+    /// Errors name it by `file`.
+    ///
+    /// - Throws: `ConfigurationError` for the first wrong line.
     package static func parse(
         _ text: String,
         file: String

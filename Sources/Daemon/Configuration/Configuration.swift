@@ -1,47 +1,54 @@
 package import AuthEngine
 package import Contract
 
-/// What an administrator may set in `localauth.conf`; the names are those of the keys.
+/// The administrator's settings in `localauth.conf`.
+///
+/// Properties are named after the keys.
 package struct Configuration: Hashable, Sendable {
-    /// Whether biometry needs a passcode first after a boot; nil: on the system bus only.
+    /// Whether biometry needs a password first after a boot.
+    ///
+    /// Nil means on the system bus only.
     package var passcodeAfterBoot: Bool?
-    /// Hours without any unlock after which biometry needs a passcode first; 0: never.
+    /// Hours without any unlock until biometry needs a password.
+    ///
+    /// 0 means never.
     package var passcodeAfterHours = 48
-    /// Hours without a passcode, the last four of them without biometry, likewise; 0: never.
+    /// Hours without a password, the last four also without biometry, until biometry needs a
+    /// password.
+    ///
+    /// 0 means never.
     package var passcodeAfterHoursWithBiometry = 156
-    /// Consecutive non-matches until biometry is locked.
+    /// Consecutive misses until biometry is locked.
     package var lockoutAttempts = 5
-    /// Non-matches of a finger in one evaluation.
+    /// Misses of a finger in one evaluation.
     package var attemptsFingerprint = 3
-    /// Non-matches of a face or an iris in one evaluation.
+    /// Misses of a face or an iris in one evaluation.
     package var attemptsFace = 2
-    /// When a passive match has to be confirmed.
+    /// When the user has to confirm a passive match.
     package var faceConfirmation = Settings.Confirmation.automatic
-    /// Whether a face may be learned from a match that the passcode has confirmed.
+    /// Whether the face sensor may update a template after a password confirmed the match.
     package var faceLearning = false
     /// The weakest sensor that may open a keychain item.
     package var keychainStrength = Strength.strong
-    /// The longest that a success stays with its context, in minutes.
+    /// The longest time that a success stays with its context, in minutes.
     package var successMinutes = 10
-    /// Wrong passcodes in one prompt.
+    /// Wrong passwords in one prompt.
     package var passcodeAttempts = 5
-    /// Sensors that are not used: last elements of bus names.
+    /// Sensors that the service ignores, by the last element of their bus names.
     package var disabledSensors: Set<String> = []
-    /// Context objects of one connection.
     package var contextsPerConnection = 256
-    /// Context objects of one user.
     package var contextsPerUser = 1024
-    /// Evaluations of one connection that have not been answered.
+    /// Unanswered evaluations of one connection.
     package var pendingPerConnection = 8
     /// Evaluations that wait for the prompt of one session.
     package var queuePerSession = 8
-    /// Keychain items of one user.
     package var itemsPerUser = 20_000
 
-    /// The defaults.
     package init() {}
 
-    /// What of it the engine goes by: for the whole system's service a boot counts (L11).
+    /// Returns the engine's settings.
+    ///
+    /// Only the system bus service requires a password after boot by default (L11).
     package func engineSettings(isSystemBus: Bool) -> Settings {
         var settings = Settings()
         settings.passcodeAfterBoot = passcodeAfterBoot ?? isSystemBus
@@ -64,13 +71,13 @@ package struct Configuration: Hashable, Sendable {
     }
 }
 
-/// Why a configuration can't be used, with the place.
+/// Why the configuration can't be used, and where the mistake is.
 package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file as it was named.
+    /// The file's path, as given.
     package let file: String
-    /// The line, counted from 1; nil when it is about the whole file.
+    /// The line, counted from 1; nil if the error concerns the whole file.
     package let line: Int?
-    /// One sentence that names the key and what it takes.
+    /// A sentence that names the key and its allowed values.
     package let message: String
 
     /// `FILE:LINE: message`, or `FILE: message`.

@@ -1,14 +1,15 @@
 import Glibc
 
-/// A file of an administrator's: `[Section]`, `Key=value`, and comments.
+/// A settings file: `[Section]`, `Key=value`, and comments.
 enum SettingsFile {
-    /// One key of a section.
     struct Name: Hashable, Sendable {
         let section: String
         let word: String
     }
 
-    /// Takes over a value; where it is none of those that there are, says which there are.
+    /// Sets a value.
+    ///
+    /// Returns the allowed values if the value is not allowed, or nil.
     typealias Setter = (_ name: Name, _ value: String) -> String?
 
     /// The longest file, in bytes.
@@ -16,9 +17,11 @@ enum SettingsFile {
     /// The longest line, in bytes.
     static let lineLimit = 4096
 
-    /// Hands each value of a file to `set`; `file` is what errors call it.
+    /// Passes each value of a file to `set`.
     ///
-    /// - Throws: The first line that is wrong.
+    /// Errors name the file by `file`.
+    ///
+    /// - Throws: `ConfigurationError` for the first wrong line.
     static func parse(
         _ bytes: [UInt8],
         file: String,
@@ -38,14 +41,14 @@ enum SettingsFile {
         }
     }
 
-    /// Reads the bytes of a regular file, as many as may be in one and one more.
+    /// Reads a regular file, at most one byte more than the limit.
     ///
-    /// - Throws: Why it can't be read.
+    /// - Throws: `ConfigurationError` if the file can't be read.
     static func contents(of path: String) throws(ConfigurationError) -> [UInt8] {
         func failure(_ message: String) -> ConfigurationError {
             ConfigurationError(file: path, line: nil, message: message)
         }
-        // Not to wait for the writer of a FIFO.
+        // O_NONBLOCK, so that opening a FIFO does not wait for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
             throw failure("The file can't be opened: \(String(cString: strerror(errno))).")
@@ -55,7 +58,7 @@ enum SettingsFile {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw failure("This is not a regular file.")
         }
-        // One more than is allowed, so that a longer file is seen to be one.
+        // Read one byte beyond the limit to detect a longer file.
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var length = 0
         while length < bytes.count {
@@ -73,7 +76,6 @@ enum SettingsFile {
     }
 }
 
-/// Takes one line after another.
 private struct Parser {
     let file: String
     let keys: [SettingsFile.Name]

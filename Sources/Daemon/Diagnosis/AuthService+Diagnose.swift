@@ -6,11 +6,10 @@ import Glibc
 import KeychainStore
 import LocalAuthBus
 
-/// Where a diagnosis comes from.
 extension AuthService {
     private static let fprintd = "net.reactivated.Fprint"
 
-    /// Finds out what a caller's evaluation would depend on.
+    /// Determines the conditions of the caller's evaluations.
     func diagnosis(for peer: Peer) async -> Diagnosis {
         let uid = peer.uid
         let processes = CallerProcess.lineage(of: peer.pid)
@@ -53,7 +52,7 @@ extension AuthService {
         return diagnosis
     }
 
-    /// Whether somebody owns a name, or the bus can start it.
+    /// Whether a bus name has an owner, or the bus can start it.
     func isKnown(_ name: String) async -> Bool {
         if let owner = try? await connection.nameOwner(name), !owner.isEmpty { return true }
         return ((try? await connection.listActivatableNames()) ?? []).contains(name)
@@ -76,7 +75,7 @@ extension AuthService {
                     templates: facts.sensors.first { $0.name == sensor.name }?.templates ?? 0
                 )
             )
-            // One that is not trusted, or that sleeps, is not asked.
+            // Do not query an untrusted or sleeping sensor.
             let isAsked = [.ready, .broken(.failed)].contains(sensor.process.state)
             let process = isAsked ? sensor.process : nil
             let index = questions.count
@@ -108,9 +107,9 @@ extension AuthService {
         return Diagnosis.Delay(left: left, until: Self.timeOfDay(in: left))
     }
 
-    /// The hour and minute that it will be by then, where the machine is.
+    /// The local time after the given duration, as hours and minutes.
     private static func timeOfDay(in left: Duration) -> String {
-        // Rounded up: at that minute it is over.
+        // Round up, so that the delay is over at that minute.
         var moment = time(nil) + Int(left.components.seconds) + 60
         var parts = tm()
         guard localtime_r(&moment, &parts) != nil else { return "?" }
@@ -120,7 +119,7 @@ extension AuthService {
 }
 
 extension KeychainObject {
-    /// How the keychain is; none is made to find out.
+    /// Describes the keychain's state without creating a keychain.
     func diagnosis(for peer: Peer) async -> Diagnosis.KeychainState? {
         guard let store else { return nil }
         let uid = peer.uid
@@ -143,7 +142,7 @@ extension KeychainObject {
     }
 }
 
-/// The policy without which the system bus gives the service no name.
+/// The bus policy, which allows the service to own its name on the system bus.
 enum BusPolicy {
     static let file = Authentication1.busName + ".conf"
     static let folders = ["/usr/share/dbus-1/system.d", "/etc/dbus-1/system.d"]

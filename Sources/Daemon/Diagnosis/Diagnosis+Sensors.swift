@@ -1,6 +1,5 @@
 import LocalAuthBus
 
-/// What is right and wrong with the hardware.
 extension Diagnosis {
     var lid: Check? {
         guard let isLidClosed else { return nil }
@@ -45,7 +44,7 @@ extension Diagnosis {
         if sensor.unavailability == .noHardware, sensor.health?.state != .failed {
             return absence(of: sensor, name)
         }
-        // What the sensor says itself tells more than one word of ours.
+        // The sensor's own message is more specific than the daemon's word for its state.
         if let health = sensor.health, health.state != .ok {
             let isUnusable = health.state == .failed || sensor.unavailability != nil
             return Check(
@@ -100,7 +99,8 @@ extension Diagnosis {
         )
     }
 
-    /// Many machines have no camera, or no reader: that is how they are.
+    /// Reports missing hardware as ok for a user without templates: many machines have no camera or
+    /// reader.
     private static func absence(of sensor: Sensor, _ name: String) -> Check {
         guard sensor.templates > 0 else {
             return Check(
@@ -117,7 +117,8 @@ extension Diagnosis {
         )
     }
 
-    /// Whether it is the machine's state, and nothing is broken.
+    /// Whether the sensor is unavailable because of the machine's state, and not because of a
+    /// fault.
     private static func isExpected(_ unavailability: Unavailability) -> Bool {
         [.lidClosed, .suspended, .remoteSession].contains(unavailability)
     }
@@ -137,14 +138,16 @@ extension Diagnosis {
         }
     }
 
-    /// The unit of a sensor, as ours are called.
+    /// The systemd unit of a sensor, by this project's naming.
     private static func unit(of name: String) -> String {
-        // Further readers are served by the program of the first one.
+        // One program serves all fingerprint readers.
         let program = name.hasPrefix("Fingerprint") ? "fingerprint" : name.lowercased()
         return "localauth-sensor-\(program)"
     }
 
-    /// What to do about what a sensor says of itself, by a word of that; the first that fits.
+    /// Remedies by a word in the sensor's message.
+    ///
+    /// The first match applies.
     private static let remedies = [
         ("enrolled", "Enrol again: localauthctl enroll."),
         (" use ", closeProgram),

@@ -2,12 +2,10 @@ import AuthEngine
 import DBus
 import LocalAuthBus
 
-/// What is right and wrong with the service, as one caller has it: what was found out, and what
-/// follows from it.
+/// The state of the service from the point of view of one caller, and the checks that follow from
+/// it.
 struct Diagnosis: Sendable {
-    /// One finding.
     struct Check: Hashable, Sendable {
-        /// How bad it is.
         enum State: String, Sendable {
             case ok
             case warning
@@ -17,10 +15,9 @@ struct Diagnosis: Sendable {
         let name: String
         let state: State
         let message: String
-        /// What to do; empty when nothing is wrong.
+        /// The advice; empty for an ok check.
         var remedy = ""
 
-        /// As the contract has it.
         var wire: [String: Variant] {
             [
                 "name": .string(name), "state": .string(state.rawValue),
@@ -29,21 +26,20 @@ struct Diagnosis: Sendable {
         }
     }
 
-    /// One sensor that the bus knows.
     struct Sensor: Hashable, Sendable {
         var name: String
         var description = ""
-        /// Why it can't be used; nil when it can.
+        /// Why the sensor can't be used; nil if it can.
         var unavailability: Unavailability?
-        /// Why it is not trusted; nil when it is.
+        /// Why the sensor is not trusted; nil if it is.
         var distrust: String?
-        /// What it did wrong last; nil: nothing.
+        /// The sensor's last protocol violation, if any.
         var fault: String?
-        /// How it is, by its own words; nil when it was not asked.
+        /// The sensor's report about its own health; nil if the daemon did not query it.
         var health: Health?
-        /// What it last refused an operation with; nil: nothing since it worked.
+        /// The error of the sensor's last operation; nil after a success.
         var complaint: String?
-        /// How many templates the caller has on it.
+        /// The number of the caller's templates on the sensor.
         var templates = 0
     }
 
@@ -52,55 +48,53 @@ struct Diagnosis: Sendable {
         var message: String
     }
 
-    /// No passcode is taken for so long, until that time of day.
+    /// The time for which the service accepts no password, and the time of day when it ends.
     struct Delay: Hashable, Sendable {
         var left: Duration
         var until: String
     }
 
-    /// The keychain, and what the caller has in it.
     enum KeychainState: Hashable, Sendable {
-        /// Nobody has stored anything yet.
+        /// No user has stored an item yet.
         case unused
         case open(key: String, isCredential: Bool, items: Int)
-        /// An earlier database was damaged or lost, and no item of the caller's was stored since;
-        /// where it is kept, if it was found now.
+        /// An earlier database was damaged or lost, and the caller has stored no item since.
+        /// `setAside` is the damaged file, if this process moved it.
         case lost(setAside: String?)
         case refused(message: String, needsMasterKey: Bool)
     }
 
     var isSystemBus = false
-    /// What is wrong with the settings, and whether everybody is refused because of it.
+    /// The mistake in the settings, and whether the service refuses calls because of it.
     var mistake: (error: ConfigurationError, isRefusing: Bool)?
-    /// Whether the policy of the system bus is where it belongs; nil on another bus.
+    /// Whether the bus policy is installed; nil on a session bus.
     var hasPolicy: Bool?
     var hasJournal = true
-    /// Where a damaged database is kept.
+    /// The path of a damaged database that the service moved away.
     var setAside: String?
-    /// Nil where the service has none.
+    /// Nil if the service has no keychain.
     var keychain: KeychainState?
-    /// Why there is no passcode verifier; nil where there is one.
+    /// Why there is no password verifier; nil if there is a verifier.
     var verifierAbsence: PasscodeVerifier.Absence?
     var facts = Facts()
     var delay: Delay?
-    /// Nil where there is no login manager.
+    /// Nil without a login manager.
     var isLidClosed: Bool?
-    /// Whether the bus knows fprintd; nil when no sensor needs it.
+    /// Whether the bus knows fprintd; nil if no sensor needs it.
     var hasFprintd: Bool?
     var sensors: [Sensor] = []
-    /// Why biometry can't be evaluated.
+    /// Why biometry can't be used.
     var refusal: Refusal?
-    /// Why nobody can be asked; nil: somebody can.
+    /// Why no agent can prompt the caller; nil if an agent can.
     var absence: Absence? = .noAgent
-    /// Whether the caller is asked on a desktop, which starts prompts itself.
+    /// Whether the caller's session is a desktop, which starts agents by itself.
     var isDesktop = false
-    /// Whether the caller's display is an X server.
     var isX11 = false
     var monitors = 0
-    /// Options that no method knows, and the methods.
+    /// Unknown options that the caller's programs sent, with their methods.
     var unknownOptions: [String] = []
 
-    /// Every check, in the order in which an evaluation would fail.
+    /// All checks, in the order in which an evaluation would fail.
     var checks: [Check] {
         let machine = [
             bus, policy, settings, journal, state, keychainCheck, passcode, passcodeDelay,
@@ -305,7 +299,7 @@ struct Diagnosis: Sendable {
         return Check(name: "biometry", state: .warning, message: refusal.message, remedy: remedy)
     }
 
-    /// Nil where an agent would not help: what is wrong with the session is said there.
+    /// Nil for other absences, because the check of the session reports them.
     private var agent: Check? {
         guard let absence else { return ok("agent", "A prompt agent serves you.") }
         guard [.noAgent, .noAgentThere].contains(absence) else { return nil }
@@ -317,7 +311,7 @@ struct Diagnosis: Sendable {
         )
     }
 
-    /// XInput 2 gives every client of an X server the keys as raw events, whoever has grabbed them.
+    /// XInput 2 sends keys as raw events to every client of an X server, even during a grab.
     private var display: Check? {
         guard isX11 else { return nil }
         return Check(
@@ -328,7 +322,7 @@ struct Diagnosis: Sendable {
         )
     }
 
-    /// What a caller who can't be asked does about it (L28).
+    /// Returns the advice for a caller who can't be prompted (L28).
     static func remedy(for absence: Absence, isDesktop: Bool) -> String {
         switch absence {
         case .noSession: "Log in at the machine."
@@ -371,7 +365,7 @@ struct Diagnosis: Sendable {
     }
 }
 
-/// What callers hear of a mistake (L29).
+/// The mistake as callers see it (L29).
 extension ConfigurationMistake {
     nonisolated static let remedy = "Correct that line: the file is read again at once."
 
