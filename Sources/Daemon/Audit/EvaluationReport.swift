@@ -14,7 +14,7 @@ struct EvaluationReport {
     let pid: Int32
     let process: CallerProcess
     let requester: Requester?
-    /// The number of misses before the end.
+    /// Misses and wrong passwords before the end.
     let attempts: Int
     let outcome: Outcome
 

@@ -3,14 +3,15 @@ import AuthStore
 import DBus
 import LocalAuthBus
 
-/// The passcode that comes before templates change, or polkit's word for those of other users.
+/// Authorizes a change of templates: by a password for the caller's own templates, by polkit for
+/// those of another user.
 @BusActor
 final class Authorization {
-    /// How long a passcode given earlier counts.
+    /// How long an earlier password counts.
     static let freshness = Duration.seconds(60)
 
     let options: DeviceOptions
-    /// No client sees this context; it is there to end the prompt.
+    /// A private context, which serves to end the prompt.
     private let context: ContextID
     private var isOver = false
     private var withdraw: (@BusActor () -> Void)?
@@ -31,11 +32,11 @@ final class Authorization {
         context = ContextID(evaluations.nextID())
     }
 
-    /// Returns when a passcode was given within the last minute; asks for one if it must.
+    /// Returns if the user gave a password within the last minute, and prompts if needed.
     ///
-    /// Root needs none.
+    /// Root needs no password.
     ///
-    /// - Throws: UnknownObject for another's context, and how the prompt ended.
+    /// - Throws: UnknownObject for a context of another connection, or the refusal of the prompt.
     func ask(_ reason: String, _ audience: Audience) async throws(DBusError) {
         let peer = audience.peer
         guard !isOver else { throw DBusError(.appCancel, "The call was canceled.") }
@@ -44,14 +45,14 @@ final class Authorization {
         let client = evaluations.clients[peer]
         if let path = options.context {
             let lent = try client.context(at: path)
-            // A lock that was missed ends what the context has.
+            // Revalidate first, because a missed lock ends the context's success.
             if await evaluations.facts.revalidate(peer.uid).isPlaceKnown,
                 Self.isFresh(lent.id, peer.uid, evaluations.engine, at: Instant.now())
             {
                 return
             }
         }
-        // Policy 2 without any sensor: the passcode, at once.
+        // Policy 2 without any sensor prompts for the password at once.
         var request = Request(
             id: EvaluationID(evaluations.nextID()),
             client: client.id,
@@ -76,7 +77,7 @@ final class Authorization {
         if case .refused(let refusal) = outcome { throw DBusError(refusal) }
     }
 
-    /// Whether a passcode was given in the context within the last minute.
+    /// Returns whether the context got a password within the last minute.
     static func isFresh(
         _ context: ContextID,
         _ uid: UInt32,
@@ -86,8 +87,9 @@ final class Authorization {
         engine.passcodeAge(of: context, uid: uid, at: moment).map { $0 <= freshness } ?? false
     }
 
-    /// Returns when the caller may do this to the user it names; at once where that is itself, or
-    /// it is root.
+    /// Returns if the caller may act for the given user.
+    ///
+    /// Polkit decides, unless the caller acts for itself or is root.
     ///
     /// - Throws: AccessDenied, LimitsExceeded.
     func admit(_ peer: Peer) async throws(DBusError) {
@@ -99,7 +101,7 @@ final class Authorization {
         guard !isOver else { throw DBusError(.appCancel, "The call was canceled.") }
     }
 
-    /// Takes the prompt down; the answer is then AppCancel.
+    /// Closes the prompt, so that `ask` throws AppCancel.
     func end() {
         isOver = true
         withdraw?()

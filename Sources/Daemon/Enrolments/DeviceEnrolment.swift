@@ -2,7 +2,7 @@ import AuthEngine
 import DBus
 import LocalAuthBus
 
-/// One Enroll call, from its arrival to its answer.
+/// One Enroll call, from its arrival to its reply.
 @BusActor
 final class DeviceEnrolment {
     let client: Client
@@ -10,10 +10,11 @@ final class DeviceEnrolment {
     private let sensor: SensorLink
     private var sources: [EventSource] = []
     private var operation: UInt64?
-    /// The session that the caller has to stay in; nil: it isn't known yet, or it may be anywhere.
+    /// The session that the caller must stay in; nil before the look-up, or if any session is
+    /// allowed.
     private var session: String?
     private var answer: CheckedContinuation<Result<String, DBusError>, Never>?
-    /// Why it was ended from outside; nil: it was not.
+    /// The error that ended the enrolment from outside, if any.
     private(set) var failure: DBusError?
 
     init(client: Client, authorization: Authorization, sensor: SensorLink) {
@@ -30,14 +31,15 @@ final class DeviceEnrolment {
         ]
     }
 
-    /// Whether the sensor is at it.
+    /// Whether the sensor is enrolling.
     var isRunning: Bool { operation != nil }
 
-    /// Finds out where the caller sits: whoever enrols itself sits at the machine (L2).
+    /// Determines the caller's session: users who enrol themselves must sit at the machine (L2).
     ///
-    /// Root, and whom polkit lets enrol somebody else, may be anywhere.
+    /// Root, and administrators that polkit lets enrol another user, may be in any session.
     ///
-    /// - Throws: BiometryNotAvailable, NotInteractive, SystemCancel, or why it was ended meanwhile.
+    /// - Throws: BiometryNotAvailable, NotInteractive, SystemCancel, or the error that ended the
+    ///   enrolment meanwhile.
     func findSession(_ evaluations: Evaluations) async throws(DBusError) {
         let peer = client.peer
         guard peer.uid != 0, !authorization.options.isForOther else { return }
@@ -49,14 +51,14 @@ final class DeviceEnrolment {
         session = facts.session
     }
 
-    /// What ends a session's prompts ends its enrolments; nil: those of every session.
+    /// Ends the enrolment if it belongs to the session; nil means every session.
     func interrupted(_ session: String?, _ refusal: Refusal) {
         if session == nil || session == self.session { end(DBusError(refusal)) }
     }
 
-    /// Makes sure that the caller was there to the end, also by what nobody told of (L4).
+    /// Checks that the caller stayed in its session to the end, even if a signal was lost (L4).
     ///
-    /// - Throws: Why a template that was made meanwhile is not to stay.
+    /// - Throws: Why the new template must not stay.
     func checkSession(_ facts: FactFinder) async throws(DBusError) {
         guard session != nil else { return }
         if await !facts.revalidate(client.peer.uid).isPlaceKnown {
@@ -65,7 +67,7 @@ final class DeviceEnrolment {
         if let failure { throw failure }
     }
 
-    /// Has the sensor enrol.
+    /// Starts the enrolment on the sensor and waits for the new template's id.
     ///
     /// - Throws: AppCancel, SystemCancel, or an error of Sensor1.
     func enroll(
@@ -84,7 +86,7 @@ final class DeviceEnrolment {
         return try result.get()
     }
 
-    /// The prompt goes, the sensor is told to stop, and Enroll is answered with this error.
+    /// Closes the prompt, cancels the sensor's operation, and lets Enroll fail with this error.
     func end(_ error: DBusError) {
         guard failure == nil else { return }
         failure = error
@@ -94,7 +96,7 @@ final class DeviceEnrolment {
         finish(.failure(error))
     }
 
-    /// It is over, one way or another.
+    /// Cancels the timeout and stops watching the caller, after success or failure.
     func close() {
         for source in sources { source.cancel() }
         sources = []

@@ -5,32 +5,37 @@ import KeychainStore
 import LocalAuthBus
 import ServiceProgram
 
-/// Who has which templates where, as it was told, and asked anew for each decision (L11b, L12).
+/// Caches each user's templates on each sensor, and revalidates them for each decision (L11b, L12).
 @BusActor
 final class Enrolments {
-    /// What the record calls a companion; no name of a sensor has such a sign in it.
+    /// The prefix of companions in the record.
+    ///
+    /// Names of sensors can't contain a slash.
     private static let companionPrefix = "companion/"
 
     private var known: [UInt32: Enrolment]
-    /// The domain states of biometry alone that were asked for, and what each was made of.
+    /// Cached domain states of biometry without companions, each with the enrolment it was computed
+    /// from.
     private var states: [UInt32: (enrolment: Enrolment, state: [UInt8])] = [:]
-    /// Users whose record is another than the one on the disk.
+    /// Users whose record in memory differs from the record on the disk.
     private var changed: Set<UInt32> = []
-    /// Those of them whose record could not be written: each look-up tries again.
+    /// Users whose changed record could not be written.
+    ///
+    /// Each look-up tries again.
     private var unwritten: Set<UInt32> = []
-    /// Users who have no domain state because what they have could not be asked for, or written.
+    /// Users without a domain state, because a sensor did not answer or the record was not written.
     private var unstated: Set<UInt32> = []
-    /// Whether the sensors' lists of a user are fresh.
+    /// Tracks whether the sensors' lists of a user are fresh.
     private lazy var lists = Mirror<UInt32, Void> { [unowned self] uid in
         for sensor in sensors.sensors.values { sensor.templates.forget(uid) }
         unstated.remove(uid)
     } ask: { [unowned self] uid in
         await ask(uid)
     }
-    /// Sensors that announced a change of a user's templates which was not looked at yet.
+    /// Sensors that announced a change of a user's templates and have not been queried since.
     private var announced: [UInt32: Set<String>] = [:]
     private var announcements = Allowance(limit: 20)
-    /// Users to ask for when a flood of announcements is over.
+    /// Users to refresh when a flood of announcements is over.
     private var postponed: Set<UInt32> = []
     private let store: AuthStore
     private let sensors: SensorDirectory
@@ -48,19 +53,19 @@ final class Enrolments {
         self.events = events
     }
 
-    /// The user's domain state, of biometry alone or with companions; empty when nothing is
-    /// enrolled, or when what is could not be written or asked for.
+    /// Returns the user's domain state, of biometry alone or with companions.
     ///
-    /// A crash would take back what isn't on the disk, and with it that there was a change.
+    /// The state is empty without enrolled templates. It is also empty while the enrolment is
+    /// unknown or unwritten, because a crash would lose an unwritten change.
     func domainState(of uid: UInt32, withCompanions: Bool = false) -> [UInt8] {
         unwritten.contains(uid) || !isKnown(uid)
             ? [] : knownState(of: uid, withCompanions: withCompanions)
     }
 
-    /// Whether every sensor that is there said what the user has when it was to be asked last.
+    /// Whether every sensor on the bus answered the last query for the user's templates.
     ///
-    /// One that refuses, is silent or is left alone after a fault may have another list by now:
-    /// that is no change, and it is not none either (L11b).
+    /// A sensor that refuses, does not answer or is in back-off may have a different list by now.
+    /// The daemon treats this neither as a change nor as an empty list (L11b).
     func isKnown(_ uid: UInt32) -> Bool {
         !sensors.sensors.values.contains { $0.templates.isUnknown(of: uid) && !$0.process.isAway }
     }
@@ -77,20 +82,23 @@ final class Enrolments {
         return state
     }
 
-    /// The biometric enrolment as keychain items hold on to it; nil: nothing is enrolled.
+    /// Returns the biometric enrolment that keychain items are bound to; nil without enrolled
+    /// templates.
     func mark(of uid: UInt32) -> EnrolmentMark? {
         let state = knownState(of: uid)
         guard let generation = known[uid]?.biometricGeneration, !state.isEmpty else { return nil }
         return EnrolmentMark(generation: generation, state: state)
     }
 
-    /// Whether the enrolment as it is known is on the disk; nothing is to rest on it before.
+    /// Whether the current enrolment is on the disk.
+    ///
+    /// No decision may rest on an unwritten enrolment.
     func isWritten(_ uid: UInt32) -> Bool { !unwritten.contains(uid) }
 
-    /// Whether what is known may be answered without asking: every sensor has said what the user
-    /// has, and that nothing of it changed since.
+    /// Whether the cache can answer: every sensor has listed the user's templates and reported no
+    /// change since.
     ///
-    /// One that doesn't say it counts as unusable, and is asked no more than once a second.
+    /// A sensor that does not answer counts as unusable, and is queried at most once a second.
     func isTold(of uid: UInt32, at now: Instant) -> Bool {
         guard lists.isFresh(uid), !changed.contains(uid) else { return false }
         for sensor in sensors.sorted {
@@ -105,37 +113,40 @@ final class Enrolments {
         return true
     }
 
-    /// Whether a sensor said what the user has before it fell asleep, and nothing since.
+    /// Whether a sensor listed the user's templates before it fell asleep, and not since.
     ///
-    /// That may be answered, but for what has to change with every template (L12).
+    /// This list is good for any answer except a value that must change with every template (L12).
     func isFromBefore(of uid: UInt32) -> Bool {
         sensors.sorted.contains { $0.templates.isFromBefore(of: uid) }
     }
 
-    /// Returns when it is told, or nobody says it; those who wait share one question.
+    /// Waits until the cache can answer, or the sensors fail to.
+    ///
+    /// Concurrent callers share a query.
     func findOut(_ uid: UInt32) async {
         guard !isTold(of: uid, at: Instant.now()) else { return }
         await lists.join(uid)
         if !isTold(of: uid, at: Instant.now()) { await refresh(uid) }
     }
 
-    /// Asks behind an answer, at most once a second; a difference is announced.
+    /// Queries the sensors in the background, at most once a second, and announces a difference.
     ///
-    /// What was told may have got lost, and a sensor doesn't notice everything. Who only reads a
-    /// property starts no sensor that ended because it was idle: `isWaking` is false.
+    /// Announcements can be lost, and a sensor does not notice every change. Reading a property
+    /// must not start a sensor that exited when idle, so its caller passes `isWaking: false`.
     func askBehind(_ uid: UInt32, at now: Instant, isWaking: Bool = true) {
         guard isWaking || !sensors.sorted.contains(where: { $0.process.isAsleep }) else { return }
         lists.refreshInBackground(uid, at: now)
     }
 
-    /// The sensors came, went or changed: what was listed may not stand any more.
+    /// Marks all lists as stale.
     func sensorsChanged() {
         lists.sourceChanged()
     }
 
-    /// A sensor says that a user's templates changed, by us or behind our back.
+    /// Handles a sensor's announcement that a user's templates changed, through this service or
+    /// elsewhere.
     ///
-    /// Of users that nothing is kept of and nobody asks for there is nothing to change.
+    /// Ignores users without a record and without contexts.
     func templatesChanged(at sensor: String, uid: UInt32) {
         lists.markStale(uid)
         guard known[uid] != nil || events.isAskedFor(uid) else { return }
@@ -157,10 +168,10 @@ final class Enrolments {
         postponed = []
     }
 
-    /// Something that was learned of a user came or went: no template is another one by that, so
-    /// neither the domain state nor what rests on it changes.
+    /// Reports that the sensor added or removed a learned entry of a user.
     ///
-    /// With a `doubt`, the error by which the sensor's answer was lost, it may have or not.
+    /// Learned entries are no templates, so the domain state and keychain items stay valid. With a
+    /// `doubt`, the error that lost the sensor's reply, it is unknown whether the change happened.
     func learned(
         of uid: UInt32,
         at sensor: String,
@@ -170,10 +181,12 @@ final class Enrolments {
         events.learned(of: uid, at: sensor, change, doubt: doubt)
     }
 
-    // MARK: - For the engine
+    // MARK: - Facts for the engine
 
-    /// What the sensors are for this user, as last listed; none is of use before it has listed, or
-    /// while the enrolment can't be written.
+    /// Returns the facts about all sensors for a user, as last listed.
+    ///
+    /// A sensor is usable only after it has listed the user's templates, and while the enrolment is
+    /// written.
     func facts(of uid: UInt32) -> [SensorFact] {
         let recorded = known[uid]?.templates ?? [:]
         var result: [SensorFact] = []
@@ -188,7 +201,7 @@ final class Enrolments {
                 availability: availability(of: sensor, uid, count ?? 0),
                 templates: count ?? 0
             )
-            // Of one that never said what it is somebody may have expected biometry.
+            // A sensor that never described itself may be biometric, so report its obstacle.
             if fact.type != .none || !sensor.isKnown, let reason = sensor.unavailability {
                 fact.obstacle = reason
             }
@@ -220,22 +233,25 @@ final class Enrolments {
         return sensor.process.isAway && count > 0 ? .away : .unavailable
     }
 
-    /// How many templates a user has on a sensor, as it says, or as it said before it was too busy:
-    /// it may look nevertheless, as a match is compared with a new list.
+    /// Returns the number of a user's templates on a sensor, from its list or, while it is busy,
+    /// from the record.
+    ///
+    /// A busy sensor may verify nevertheless, because a match is compared with a new list.
     private func listed(_ uid: UInt32, _ sensor: SensorLink) -> Int? {
         if let list = sensor.templates[uid] { return list.count }
         guard sensor.templates.isBusy(of: uid) else { return nil }
         return known[uid]?.templates[Self.key(of: sensor)]?.count
     }
 
-    /// Of a sensor that is gone only this much is known.
+    /// The record of a missing sensor only tells companions from biometry, so `.fingerprint` stands
+    /// for all biometry.
     private static func type(behind key: String?) -> BiometryType {
         key.map { isCompanion($0) ? .none : .fingerprint } ?? .none
     }
 
     private static func isCompanion(_ key: String) -> Bool { key.hasPrefix(companionPrefix) }
 
-    /// Under what a sensor is recorded, which may not have said yet what it looks at.
+    /// Returns the key of a sensor in the record, even if the sensor has not described itself yet.
     private static func key(of sensor: SensorLink, in recorded: [String: [String]]) -> String? {
         if sensor.isKnown { return key(of: sensor) }
         let companion = companionPrefix + sensor.name
@@ -247,34 +263,36 @@ final class Enrolments {
         sensor.facts.type == .none ? companionPrefix + sensor.name : sensor.name
     }
 
-    // MARK: - Asking
+    // MARK: - Queries
 
-    /// Asks all sensors.
+    /// Queries all sensors for a user's templates.
     ///
-    /// Calls that come while one look-up runs share the one behind it, so that every answer is
-    /// younger than its question and a flood of questions is two look-ups.
+    /// Calls that arrive during a look-up share the next look-up. Thus every answer is newer than
+    /// its request, and a flood of requests causes two look-ups.
     func refresh(_ uid: UInt32) async {
         await lists.revalidate(uid)
     }
 
-    /// How long a decision waits for a sensor that is too busy to say whom it knows, as a reader is
-    /// that matches for another program.
+    /// How long a decision waits for a sensor that is too busy to list templates, such as a reader
+    /// that another program uses.
     struct Patience {
         let duration: Duration
-        /// Whether it also waits while another sensor could do, and for sensors that it can't use.
+        /// Whether to wait even if another sensor is usable, and for sensors that the request
+        /// excludes.
         let isForAll: Bool
         private let request: Request
 
-        /// Nil where the passcode will do meanwhile.
+        /// Returns nil if every stage of the request accepts a password, which is then possible at
+        /// once.
         init?(_ request: Request) {
             guard request.stages.contains(where: { !$0.contains(.passcode) }) else { return nil }
             duration = min(.seconds(5), request.timeout)
-            // An item may depend on what the whole enrolment is.
+            // A keychain item may depend on the complete enrolment.
             isForAll = request.operation != nil
             self.request = request
         }
 
-        /// Whether the decision can be about this sensor.
+        /// Whether the decision may depend on this sensor.
         @BusActor func concerns(_ sensor: SensorLink) -> Bool {
             let factor: Factor = sensor.facts.type == .none ? .companion : .biometry
             let isAskedFor = request.stages.contains { $0.contains(factor) }
@@ -284,7 +302,7 @@ final class Enrolments {
         }
     }
 
-    /// Asks all sensors, and again while one is busy.
+    /// Queries all sensors, and repeats the query while a sensor is busy.
     func refresh(_ uid: UInt32, waiting patience: Patience?) async {
         let begin = Instant.now()
         await refresh(uid)
@@ -300,7 +318,7 @@ final class Enrolments {
         }
     }
 
-    /// Whether every sensor that can be used was asked for this user's templates.
+    /// Whether every usable sensor was queried for this user's templates.
     func isComplete(for uid: UInt32) -> Bool {
         sensors.sorted.allSatisfy { sensor in
             !sensor.isUsable || sensor.templates[uid] != nil
@@ -315,7 +333,7 @@ final class Enrolments {
         let asked = sensors.sorted.filter { $0.process.canList || $0.process.isStarting }
         for sensor in sensors.sorted where !asked.contains(where: { $0 === sensor }) {
             sensor.templates.forget(uid)
-            // What is left alone after a fault may have another list by now.
+            // A sensor in back-off may have a different list by now.
             if sensor.process.isLeftAlone { sensor.templates.doubt(uid) }
         }
         let questions =
@@ -333,11 +351,11 @@ final class Enrolments {
         if isNew || (isStated != wasStated && known[uid] != nil) { events.domainStateChanged(uid) }
     }
 
-    /// An announcement from before the list is answered by it; one that comes later is looked at
-    /// later.
+    /// Updates the record from a sensor's list.
     ///
-    /// One that says that it can't be used takes nothing away (R67): its list says that all is as
-    /// it was, or nothing.
+    /// The list answers earlier announcements; later announcements cause another query. A sensor
+    /// that reports itself broken can't remove templates (R67): its list counts only if it equals
+    /// the record.
     private func take(_ list: [Template], of uid: UInt32, from sensor: SensorLink) {
         var enrolment = known[uid] ?? Enrolment()
         let key = Self.key(of: sensor)
@@ -352,7 +370,7 @@ final class Enrolments {
         announced[uid]?.remove(sensor.name)
         if announced[uid]?.isEmpty == true { announced[uid] = nil }
         if changes.isEmpty, isAnnounced, known[uid] != nil {
-            // Added and removed again: what is there is the same, and yet it changed.
+            // A template was added and removed again: the list is equal, but the enrolment changed.
             enrolment.generation += 1
             changes.insert(key)
         }
@@ -364,9 +382,9 @@ final class Enrolments {
         changed.insert(uid)
     }
 
-    /// Writes down what changed before anybody is answered from it.
+    /// Writes a changed record before any answer uses it.
     ///
-    /// - Returns: Whether something did, and is on the disk.
+    /// - Returns: Whether there was a change, and it is on the disk.
     private func write(_ uid: UInt32) async -> Bool {
         guard changed.contains(uid), let enrolment = known[uid] else { return false }
         events.enrolmentWillChange(uid)
@@ -388,23 +406,23 @@ final class Enrolments {
     }
 }
 
-/// What became of something that was learned; raw values are what the audit says.
+/// A change of a learned entry; raw values appear in the audit.
 enum LearnedChange: String {
     case added = "add"
     case removed = "delete"
 }
 
-/// What the service hears of enrolments, and says of their users.
+/// Receives changes of enrolments, and tells which users have contexts.
 @BusActor
 protocol EnrolmentEvents: AnyObject {
-    /// Whether anybody waits to hear of a change of a user's templates.
+    /// Whether any context of the user waits for changes of its templates.
     func isAskedFor(_ uid: UInt32) -> Bool
-    /// A user's templates have changed, which is not written down yet.
+    /// Called after a user's templates changed, before the change is written.
     func enrolmentWillChange(_ uid: UInt32)
-    /// A user's templates have changed, and that is on the disk.
+    /// Called after a change of a user's templates was written.
     func enrolmentChanged(_ uid: UInt32)
-    /// A user's domain state is another: by such a change, or as it can't, or can again, be told.
+    /// Called when a user's domain state changes, including when it becomes unknown or known again.
     func domainStateChanged(_ uid: UInt32)
-    /// Something that was learned of a user came or went, or may have.
+    /// Called when a learned entry of a user was added or removed, or may have been.
     func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange, doubt: DBusError?)
 }

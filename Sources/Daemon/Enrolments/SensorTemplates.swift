@@ -3,36 +3,37 @@ import Contract
 import DBus
 import LocalAuthBus
 
-/// Whom a sensor knows: each user's templates.
+/// Each user's templates on one sensor.
 @BusActor
 final class SensorTemplates {
     /// How long a sensor may take to change its templates.
     static let patience = Duration.seconds(5)
-    /// The most users of whom something is kept.
+    /// The most users to remember as unanswered or busy.
     private static let limit = 1024
 
     private struct Listing {
         var templates: [Template]
-        /// The connection that listed them.
+        /// The unique name of the sensor's connection that returned the list.
         let lister: String?
     }
 
     private lazy var lists = Mirror<UInt32, Listing> { [unowned self] uid in await ask(uid) }
-    /// Users whose templates it did not list when it was asked last, or could not be asked for.
+    /// Users whose templates the sensor did not list at the last attempt.
     private var unanswered: Set<UInt32> = []
-    /// Users whose templates it did not list because it was busy.
+    /// Users whose templates the sensor did not list because it was busy.
     private var busy: Set<UInt32> = []
-    /// Templates that an enrolment made which was refused nevertheless: until they are removed they
-    /// count for nothing.
+    /// Templates of refused enrolments, which the daemon ignores until the sensor has removed them.
     private var unwanted: [UInt32: Set<String>] = [:]
-    /// Users of whom such templates are being removed, or will be in a moment.
+    /// Users with a removal of unwanted templates in progress or scheduled.
     private var removals: Set<UInt32> = []
-    /// How long after a sensor was busy it is asked to remove a user's again.
+    /// The pause before the next attempt to remove a user's unwanted templates from a busy sensor.
     private var pauses: [UInt32: Duration] = [:]
-    /// Whether the sensor enrols a user: what it makes may have an id that is unwanted.
+    /// Whether the sensor enrols for a user.
+    ///
+    /// The new template may reuse an unwanted id.
     var isEnrolling: @BusActor (UInt32) -> Bool = { _ in false }
     private let process: SensorProcess
-    /// Has all that depends on a user's templates know them as they are now.
+    /// Refreshes a user's lists and everything that depends on them.
     private let listAnew: @BusActor (UInt32) async -> Void
 
     init(process: SensorProcess, listAnew: @escaping @BusActor (UInt32) async -> Void) {
@@ -40,35 +41,34 @@ final class SensorTemplates {
         self.listAnew = listAnew
     }
 
-    /// A user's templates as last listed; nil: the sensor has not said.
+    /// A user's templates as last listed; nil if the sensor has not listed them.
     subscript(_ uid: UInt32) -> [Template]? { lists.last(uid)?.templates }
 
-    /// Whether the list is from before the sensor fell asleep: what changed since, it can't tell.
+    /// Whether the list predates the sensor's sleep, so that later changes are unknown.
     func isFromBefore(of uid: UInt32) -> Bool {
         lists.last(uid).map { $0.lister != process.owner } ?? false
     }
 
-    /// Whether what a user has could not be found out: it may be anything by now.
+    /// Whether the last query for a user's templates failed, so that they may have changed.
     func isUnknown(of uid: UInt32) -> Bool {
-        // Of more users than a machine has, none is known.
+        // Beyond the limit, treat every user as unknown.
         unanswered.contains(uid) || unanswered.count > Self.limit
     }
 
-    /// Whether it could not say what a user has for being busy, which ends by itself.
+    /// Whether the sensor was only too busy to list the user's templates.
     func isBusy(of uid: UInt32) -> Bool { busy.contains(uid) && process.isUsable }
 
     func forget() { lists.removeAll() }
 
-    /// Nothing stands that was listed for a user before.
     func forget(_ uid: UInt32) { lists.forget(uid) }
 
-    /// What a user has can't be found out: nothing is known of it until there is an answer (L11b).
+    /// Marks a user's templates as unknown until the sensor answers (L11b).
     func doubt(_ uid: UInt32) {
         lists.forget(uid)
         if unanswered.count <= Self.limit { unanswered.insert(uid) }
     }
 
-    /// Asks for a user's templates; nil when the sensor can't say.
+    /// Queries a user's templates; nil if the sensor can't list them.
     func list(of uid: UInt32) async -> [Template]? {
         guard let listing = await lists.revalidate(uid) else {
             doubt(uid)
@@ -82,9 +82,9 @@ final class SensorTemplates {
     private func ask(_ uid: UInt32) async -> Listing? {
         let asked = unwanted[uid] ?? []
         guard var list = await answer(uid) else { return nil }
-        // What it lists no more is gone; another one may have that id later.
+        // Stop ignoring ids that the sensor does not list, because a later template may reuse them.
         for id in asked where !list.contains(where: { $0.id == id }) { accept(id, of: uid) }
-        // It may be from before what was removed meanwhile.
+        // The list may still contain templates that were removed during the query.
         let unwanted = asked.union(unwanted[uid] ?? [])
         if !unwanted.isEmpty {
             list.removeAll { unwanted.contains($0.id) }
@@ -93,7 +93,9 @@ final class SensorTemplates {
         return Listing(templates: list, lister: process.owner)
     }
 
-    /// One that was leaving when the question came is woken and asked once more.
+    /// Queries the sensor.
+    ///
+    /// If its process exits meanwhile, starts the sensor and queries once more.
     private func answer(_ uid: UInt32) async -> [Template]? {
         guard let proxy = await process.awakeToList() else { return nil }
         if let list = await answer(uid, proxy) { return list }
@@ -105,7 +107,7 @@ final class SensorTemplates {
 
     private func answer(_ uid: UInt32, _ proxy: Sensor1Proxy) async -> [Template]? {
         let isSame = { self.process.owner == proxy.destination }
-        // What is known of its strength, and of whether it is there, is to be as young as the list.
+        // Revalidate the sensor's strength and presence, so that both are as new as the list.
         var isSaid = false
         let look = onLoop { isSaid = await self.process.revalidate(proxy) }
         do throws(DBusError) {
@@ -127,17 +129,17 @@ final class SensorTemplates {
             return checked
         } catch {
             await look.value
-            // One that has left is not at fault, even if nobody heard of it.
+            // An exited process is not at fault, even if its signal was lost.
             guard await process.service.isOwner(proxy.destination) || isSame() else { return nil }
             busy.remove(uid)
-            // Of others it says what they have: only this user's list is unknown.
+            // The sensor lists other users' templates, so only this user's list is unknown.
             if error.name == .sensorFailed, listsOthers(than: uid) { return nil }
             switch error.name {
-            // It does not know this daemon yet, does something else, or never got the question: no
-            // fault of its own.
+            // The sensor does not know this daemon yet, is occupied, or never got the query: no
+            // fault.
             case .accessDenied, .invalidArgs, .limitsExceeded: break
             case .sensorBusy: if busy.count <= Self.limit { busy.insert(uid) }
-            // It said before that it doesn't work.
+            // The sensor has already reported that it does not work.
             case let name where process.saidNo && name != .noReply: break
             default: process.service.fail(.failed)
             }
@@ -145,31 +147,33 @@ final class SensorTemplates {
         }
     }
 
-    /// Whether this process of the sensor has said of somebody else what they have.
+    /// Whether the sensor's current process has listed another user's templates.
     private func listsOthers(than uid: UInt32) -> Bool {
         lists.contains { $0 != uid && $1.lister == process.owner }
     }
 
-    /// The sensor says that a user's templates changed: no list is as young as that.
+    /// Marks a user's list as stale after the sensor announced a change.
     func changed(of uid: UInt32) { lists.markStale(uid) }
 
-    /// Whether what a user has may be another thing than what was listed last.
+    /// Whether a user's templates may differ from the last list.
     func isStale(of uid: UInt32) -> Bool { lists.last(uid) != nil && !lists.isFresh(uid) }
 
-    /// Whether a user has a template by the last list, and nothing was announced since.
+    /// Whether a fresh list of the user contains the template.
     func lists(_ id: String, of uid: UInt32) -> Bool {
         lists.cached(uid)?.templates.contains { $0.id == id } == true
     }
 
-    /// Whether a user has a template; it is asked for when the last list does not say so, and again
-    /// when a change was announced meanwhile.
+    /// Returns whether a user has a template.
+    ///
+    /// Queries the sensor if the fresh list lacks the template, and again if the sensor announces a
+    /// change meanwhile.
     func contains(_ id: String, of uid: UInt32) async -> Bool {
         if !lists(id, of: uid) { await listAnew(uid) }
         if isStale(of: uid) { await listAnew(uid) }
         return lists(id, of: uid)
     }
 
-    /// Has the sensor change something about a user's templates, one change after the other.
+    /// Changes a user's templates on the sensor, one change at a time.
     ///
     /// - Throws: BiometryNotAvailable, or an error of Sensor1.
     func change<Value: Sendable>(
@@ -180,7 +184,8 @@ final class SensorTemplates {
         do throws(DBusError) {
             return try await change(of: uid, proxy, body)
         } catch {
-            // What it got to hear before it left, it answered.
+            // An exiting sensor answers every call that it received, so this call can be sent
+            // again.
             let isUndone = [.noReply, .serviceUnknown].contains(error.name)
             if isUndone, await process.service.hasDeparted(proxy.destination),
                 let next = await process.awake()
@@ -204,14 +209,14 @@ final class SensorTemplates {
         }
     }
 
-    // MARK: - What nobody wants
+    // MARK: - Unwanted templates
 
-    /// Has the sensor remove a template whose enrolment was refused; it counts for nothing from now
-    /// on.
+    /// Removes a template whose enrolment was refused, and ignores the template from now on.
     ///
-    /// A sensor that is busy is asked again, any other when it lists the template the next time.
+    /// A busy sensor is asked again after a pause; any other sensor after it lists the template
+    /// again.
     ///
-    /// - Returns: What ends when the user's templates were listed anew.
+    /// - Returns: A task that ends after the user's lists were refreshed.
     @discardableResult
     func discard(_ id: String, of uid: UInt32) -> Task<Void, Never> {
         unwanted[uid, default: []].insert(id)
@@ -223,13 +228,12 @@ final class SensorTemplates {
         }
     }
 
-    /// What is enrolled under this id is the user's, or nothing is.
+    /// Stops ignoring an id, because the user's template has it, or no template has it.
     func accept(_ id: String, of uid: UInt32) {
         unwanted[uid]?.remove(id)
         if unwanted[uid]?.isEmpty == true { unwanted[uid] = nil }
     }
 
-    /// Whether it waits for its removal.
     func isUnwanted(_ id: String, of uid: UInt32) -> Bool { unwanted[uid]?.contains(id) == true }
 
     private func removeUnwanted(of uid: UInt32) async {
@@ -239,7 +243,7 @@ final class SensorTemplates {
         while let id = unwanted[uid]?.subtracting(tried).first {
             tried.insert(id)
             do throws(DBusError) {
-                // Not behind what the user's programs have the sensor change.
+                // Use the service's own lane, so that the user's programs can't delay the removal.
                 try await change(of: CallBudget.service) { proxy throws(DBusError) in
                     guard isUnwanted(id, of: uid) else { return }
                     guard !isEnrolling(uid) else { throw DBusError(sensor: .sensorBusy) }
@@ -255,7 +259,7 @@ final class SensorTemplates {
             pauses[uid] = nil
             return
         }
-        // Whoever has the device may have it for long.
+        // Back off, because another program may use the device for long.
         let pause = pauses[uid] ?? SensorOperations.busyPause
         pauses[uid] = min(pause * 2, .seconds(30))
         _ = EventLoop.shared.schedule(after: pause) { [weak self] in
@@ -265,13 +269,13 @@ final class SensorTemplates {
         }
     }
 
-    // MARK: - What was learned
+    // MARK: - Learned entries
 
-    /// Has the sensor learn from a match of this operation, which the passcode has confirmed.
+    /// Lets the sensor learn from a match of this operation after a password confirmed it.
     ///
-    /// - Returns: Whether it added something: one that doesn't learn, or has let go of the match by
-    ///   now, adds nothing.
-    /// - Throws: What became of the call, when the sensor may have added something nevertheless.
+    /// - Returns: Whether the sensor added an entry. False if it does not learn, or has discarded
+    ///   the match.
+    /// - Throws: The error of the call, if the sensor may have added an entry nevertheless.
     func learn(from operation: UInt64, of uid: UInt32) async throws(DBusError) -> Bool {
         guard let proxy = process.proxy else { return false }
         do throws(DBusError) {
@@ -284,8 +288,8 @@ final class SensorTemplates {
         }
     }
 
-    /// Whether a change may have been made although it was answered like that: the sensor got to
-    /// hear of it, for all that is known, and has not refused it.
+    /// Whether a change may have happened despite this error, because the sensor may have received
+    /// the call and did not refuse it.
     static func isInDoubt(_ error: DBusError) -> Bool {
         switch error.name {
         case .accessDenied, .invalidArgs, .limitsExceeded, .nameHasNoOwner, .serviceUnknown,
@@ -295,7 +299,7 @@ final class SensorTemplates {
         }
     }
 
-    /// What the sensor has learned of a user, in the templates that it has of them.
+    /// Returns the entries that the sensor has learned for a user's current templates.
     ///
     /// - Throws: BiometryNotAvailable, or an error of Sensor1.
     func learned(of uid: UInt32) async throws(DBusError) -> [LearnedEntry] {
@@ -303,7 +307,7 @@ final class SensorTemplates {
             do throws(DBusError) {
                 return try await proxy.listLearned(uid: uid, timeout: SensorProcess.patience)
             } catch {
-                // It doesn't learn.
+                // The sensor does not learn.
                 guard error.name == .unknownMethod else { throw error }
                 return []
             }
@@ -316,10 +320,11 @@ final class SensorTemplates {
             .map { LearnedEntry(id: $0.id, template: $0.template, learned: Self.date($0.learned)) }
     }
 
-    /// Whether a template could have this id.
     static func isIdentifier(_ id: String) -> Bool { (1...256).contains(id.utf8.count) }
 
-    /// The list with labels fit to be shown; nil when no sound sensor says such a thing.
+    /// Cleans the labels for display.
+    ///
+    /// Returns nil if the list exceeds the contract's bounds.
     private static func checked(_ list: [Template]) -> [Template]? {
         guard list.count <= 256, Set(list.map { Array($0.id.utf8) }).count == list.count,
             list.allSatisfy({ isIdentifier($0.id) && $0.label.utf8.count <= 1024 })
@@ -330,12 +335,12 @@ final class SensorTemplates {
         }
     }
 
-    /// A time that programs can show, in Unix seconds: from 1970 to the end of 9999.
+    /// Clamps a time to the Unix seconds that programs can show: from 1970 to the end of 9999.
     private static func date(_ seconds: Int64) -> Int64 { min(max(seconds, 0), 253_402_300_799) }
 }
 
 extension DBusError {
-    /// A sensor's error: which it is in our own words, and then what a trusted sensor says of it.
+    /// Describes a sensor's error in the daemon's words, followed by a trusted sensor's reason.
     init(sensor error: DBusError) {
         let own = DBusError(sensor: error.name)
         self =
@@ -348,7 +353,7 @@ extension DBusError {
             }
     }
 
-    /// What a trusted sensor says of why it can't, fit to be shown; nil: nothing.
+    /// A trusted sensor's reason for its error, cleaned for display; nil if it gave none.
     var sensorReason: String? {
         guard [.sensorFailed, .sensorDenied].contains(name),
             message != DBusError(sensor: name).message
@@ -356,7 +361,6 @@ extension DBusError {
         return DisplayText.reason(message)
     }
 
-    /// A sensor's error in our own words.
     init(sensor name: Name) {
         self =
             switch name {

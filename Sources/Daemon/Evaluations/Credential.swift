@@ -1,6 +1,8 @@
 import DBus
 
-/// Which secret an app lends to its context; raw values are Apple's.
+/// The kind of secret that an app sets on its context.
+///
+/// Raw values are Apple's.
 enum CredentialKind: Int32 {
     case applicationPassword = 0
     case smartCardPIN = -3

@@ -6,7 +6,7 @@ import KeychainStore
 import LocalAuthBus
 import Sealing
 
-/// Every effect of the engine is one call to one edge.
+/// Performs the engine's effects, each by one call to one edge.
 extension Evaluations {
     func perform(_ effect: Effect) {
         switch effect {
@@ -23,7 +23,7 @@ extension Evaluations {
         case .verifyPasscode(let id): verify(id)
         case .takePassword(let id): takePassword(id)
         case .save(let id, let uid, let record):
-            // An attempt that is only counted in advance is no decision yet.
+            // An attempt that is counted in advance is no decision yet.
             let decided = engine.records[uid] ?? record
             saves.save(id, uid, record, deciding: decided, engine.settings.lockoutAttempts) {
                 self.handle($0 ? .saved(id) : .saveFailed(id))
@@ -38,7 +38,7 @@ extension Evaluations {
     private func lookUp(_ id: EvaluationID) {
         guard let evaluation = pending[id] else { return }
         let peer = evaluation.audience.peer
-        // Its parents matter only where an agent serves a process.
+        // The caller's ancestors matter only if an agent serves single processes.
         let processes = engine.servesProcesses ? CallerProcess.lineage(of: peer.pid) : []
         onLoop {
             let facts = await self.facts.find(
@@ -79,10 +79,10 @@ extension Evaluations {
         }
     }
 
-    /// Has an agent show the prompt.
+    /// Sends a prompt to an agent.
     ///
-    /// Its place is given back when the agent has answered or left, however long after the prompt
-    /// that is: until then the bus counts the call as unanswered.
+    /// The prompt's place is freed only when the agent has replied or left, even after the prompt
+    /// ended. Until then the bus counts the call as unanswered.
     private func open(
         _ id: EvaluationID,
         _ evaluation: PendingEvaluation,
@@ -119,7 +119,7 @@ extension Evaluations {
         }
     }
 
-    /// Sends Begin: later messages to the agent arrive after it.
+    /// Sends Begin, so that later messages to the agent arrive after it.
     private func startBegin(
         _ prompt: PendingEvaluation.Prompt,
         _ details: [String: Variant]
@@ -139,9 +139,9 @@ extension Evaluations {
 
     // MARK: - Submissions
 
-    /// Takes a sealed passcode that an agent submits (contract 5.2).
+    /// Takes a sealed password that an agent submits (contract 5.2).
     ///
-    /// - Throws: AccessDenied, InvalidArgs, LimitsExceeded; then it is no attempt.
+    /// - Throws: AccessDenied, InvalidArgs, LimitsExceeded. An error does not count as an attempt.
     func submit(passcode: [UInt8], to handle: String, by peer: Peer) throws(DBusError) {
         let id = try evaluation(shownIn: handle, by: peer)
         guard engine.takesPasscode(id) else {
@@ -161,7 +161,7 @@ extension Evaluations {
 
     /// Takes the app's own password that an agent submits.
     ///
-    /// - Throws: AccessDenied, InvalidArgs, LimitsExceeded; then the prompt still waits.
+    /// - Throws: AccessDenied, InvalidArgs, LimitsExceeded. After an error the prompt still waits.
     func submit(
         password: [UInt8],
         isSealed: Bool,
@@ -205,7 +205,8 @@ extension Evaluations {
         if kind != .success { evaluation.audience.tell(kind, detail, connection) }
     }
 
-    /// Tells the prompt; a verifier that came back may have another key.
+    /// Sends progress to the prompt, with the verifier's key if the verifier restarted with a new
+    /// key.
     private func update(
         _ evaluation: PendingEvaluation,
         _ progress: Progress,
@@ -229,7 +230,8 @@ extension Evaluations {
         }
         let (uid, sealed) = (evaluation.request.uid, prompt.passcode)
         evaluation.prompt?.passcode = []
-        // Whoever leaves meanwhile, this goes on to its verdict.
+        // Continue to the verdict even if the caller leaves, because the attempt is already
+        // counted.
         onLoop {
             let verdict = await self.verifier.verify(
                 uid: uid,
@@ -238,7 +240,8 @@ extension Evaluations {
             )
             let isKnown =
                 verdict == .correct ? await self.facts.revalidate(uid).isPlaceKnown : true
-            // Said in any case: it is the end of an attempt that was counted as a wrong one.
+            // Pass on the verdict in any case, because the engine counted the attempt as wrong in
+            // advance.
             if !isKnown { self.handle(.revalidationFailed(id, .loginManagerSilent)) }
             self.handle(.passcodeVerified(id, verdict))
         }
@@ -252,7 +255,7 @@ extension Evaluations {
         let uid = evaluation.request.uid
         onLoop {
             let verdict = await use(password)
-            // As with a passcode: what was proved before it may have ended without a word.
+            // As after a password, revalidate: an earlier proof may have ended without a signal.
             let isKnown =
                 verdict == .correct ? await self.facts.revalidate(uid).isPlaceKnown : true
             self.handle(
@@ -280,7 +283,9 @@ extension Evaluations {
         }
     }
 
-    /// The passcode has confirmed a match of this sensor; nobody waits for what comes of it.
+    /// Lets the sensor learn from a match that a password confirmed.
+    ///
+    /// The evaluation does not wait for the result.
     private func learn(from operation: OperationID, _ id: EvaluationID, _ name: String) {
         guard let uid = pending[id]?.request.uid, let sensor = sensors.sensors[name] else { return }
         onLoop {
@@ -297,13 +302,14 @@ extension Evaluations {
         }
     }
 
-    /// Handles that a person confirmed, which may grant, once a lock or a sleep that was missed has
-    /// ended the evaluation.
+    /// Handles a person's confirmation, which may lead to a grant.
+    ///
+    /// Revalidates first, so that a missed lock or sleep ends the evaluation.
     func confirmed(_ id: EvaluationID) {
         guard let evaluation = pending[id] else { return handle(.confirmed(id)) }
         let (uid, match) = (evaluation.request.uid, evaluation.match)
         onLoop {
-            // Its template may have been removed while it waited.
+            // The template may have been removed since the match.
             let found = await self.facts.revalidate(uid, match: match)
             guard found.isPlaceKnown else {
                 return self.handle(.revalidationFailed(id, .loginManagerSilent))
@@ -359,7 +365,7 @@ extension Evaluations {
         }
     }
 
-    /// Counts a failed attempt; the answer comes when that is on the disk.
+    /// Counts a miss, and returns after the count is on the disk.
     func mismatched(_ operation: OperationID, attempt: UInt32) async -> MismatchAnswer {
         await withCheckedContinuation { answer in
             misses[Miss(operation: operation, attempt: attempt), default: []].append(answer)
@@ -373,7 +379,7 @@ extension Evaluations {
 }
 
 extension SensorFault {
-    /// Why an operation was refused; nil: not because of a fault.
+    /// Converts the error of an operation; nil if the error is no fault of the sensor.
     init?(_ error: DBusError) {
         guard let failure = SensorFailure(error.name), failure.cause != nil else { return nil }
         self.init(failure, error.message)

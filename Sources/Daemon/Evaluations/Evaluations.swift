@@ -5,23 +5,23 @@ import DBus
 import LocalAuthBus
 import Sealing
 
-/// Every evaluation, from its request to its answer.
+/// Runs every evaluation from its request to its reply.
 ///
-/// `outcome(of:)` hands a request to the engine as an event; the engine answers with effects, each
-/// of which is one call to an edge (`perform`); what comes back is an event again, until the effect
-/// `reply` resumes whoever waits in `outcome(of:)`. Here alone does the engine change.
+/// `outcome(of:)` passes a request to the engine as an event. The engine returns effects, and
+/// `perform` makes one call to an edge for each. Results return as events, until the effect `reply`
+/// resumes the caller of `outcome(of:)`. Only this class changes the engine.
 @BusActor
 final class Evaluations {
     private(set) var engine: AuthEngine
-    /// The least strength of a sensor that releases keychain items.
+    /// The weakest sensor that may release keychain items.
     var keychainStrength: Strength
-    /// The evaluations that have not been answered.
+    /// Unanswered evaluations.
     var pending: [EvaluationID: PendingEvaluation] = [:]
-    /// Whose prompt has which handle.
+    /// Evaluations by the handle of their prompt.
     var prompts: [String: EvaluationID] = [:]
-    /// Which sensor runs an operation.
+    /// Sensors by the operation they run.
     var looking: [OperationID: SensorLink] = [:]
-    /// The calls of sensors that told of a failed attempt and wait for their answer.
+    /// Calls of sensors that reported a miss and wait for the answer.
     var misses: [Miss: [CheckedContinuation<MismatchAnswer, Never>]] = [:]
     let connection: Connection
     let neighbours: NeighbourGuard
@@ -38,7 +38,9 @@ final class Evaluations {
     private var isHandling = false
     private var timer: (source: EventSource, at: Instant)?
 
-    /// `report` is told how each evaluation ended.
+    /// Creates the evaluations.
+    ///
+    /// `report` receives the outcome of each.
     init(
         engine: AuthEngine,
         keychainStrength: Strength,
@@ -67,25 +69,26 @@ final class Evaluations {
         self.report = report
     }
 
-    /// A number that was not given away before.
+    /// Returns a number that is unique in this process.
     func nextID() -> UInt64 {
         lastID += 1
         return lastID
     }
 
-    /// A failed attempt, by its number in an operation.
+    /// A miss, identified by its number in an operation.
     struct Miss: Hashable {
         let operation: OperationID
         let attempt: UInt32
     }
 
-    // MARK: - Questions
+    // MARK: - Requests
 
-    /// Evaluates: a prompt, if one is needed.
+    /// Runs an evaluation, with a prompt if needed.
     ///
-    /// `isReleased` says whether the request's context went while the call waited for its turn.
+    /// `isReleased` returns whether the request's context was released while the call waited for
+    /// its turn.
     ///
-    /// - Returns: The engine's last word.
+    /// - Returns: The engine's final outcome.
     func outcome(
         of request: Request,
         _ text: ShownText,
@@ -93,7 +96,7 @@ final class Evaluations {
         password: PendingEvaluation.PasswordUse? = nil,
         isReleased: @BusActor () -> Bool = { false }
     ) async -> Outcome {
-        // That the machine is awake again may have been missed.
+        // The signal that the machine woke up may be lost.
         if facts.sessions.surroundings.isSuspended {
             _ = await facts.sessions.catchUp(request.uid)
         }
@@ -107,12 +110,13 @@ final class Evaluations {
                 answer: answer
             )
             handle(.requested(request))
-            // What the engine keeps of it from now on nobody else would release.
+            // Release a context that went meanwhile, because no other event would make the engine
+            // drop it.
             if let context = request.context, isReleased() { handle(.released(context)) }
         }
     }
 
-    /// What Evaluate answers to who was authenticated.
+    /// Returns the reply of Evaluate for a grant.
     func result(of grant: Grant) -> [String: Variant] {
         var result: [String: Variant] = [
             "mechanism": .string(grant.mechanism.rawValue),
@@ -126,10 +130,10 @@ final class Evaluations {
         return result
     }
 
-    /// What CanEvaluate answers.
+    /// The reply of CanEvaluate.
     typealias Availability = (available: Bool, code: Int32, message: String)
 
-    /// Whether `policy` could be evaluated now; no prompt.
+    /// Returns whether a policy can be evaluated now, without a prompt.
     func canEvaluate(
         _ policy: Policy,
         for peer: Peer,
@@ -146,8 +150,9 @@ final class Evaluations {
         }
     }
 
-    /// Returns once a lockout that is on its way to the disk is there, or can't be written: nobody
-    /// is told of it before (L17).
+    /// Returns after a pending lockout was written, or could not be.
+    ///
+    /// No caller may hear of it before (L17).
     func finishLockout(of uid: UInt32) async {
         if isLockingOut(uid) { await saves.finish() }
     }
@@ -169,7 +174,8 @@ final class Evaluations {
             context: context?.id,
             at: Instant.now()
         )
-        // R40: there is one while biometry could be evaluated, and none while it is locked out.
+        // R40: the context has a domain state while biometry can be evaluated, and none during a
+        // lockout.
         if policy == .biometrics || policy == .biometricsOrCompanion,
             refusal?.code != .invalidContext
         {
@@ -183,7 +189,7 @@ final class Evaluations {
         return (true, 0, "")
     }
 
-    /// The evaluation of a prompt, for the agent that shows it and for nobody else.
+    /// Returns the evaluation of a prompt, only for the agent that shows it.
     func evaluation(shownIn handle: String, by peer: Peer) throws(DBusError) -> EvaluationID {
         guard let id = prompts[handle], pending[id]?.prompt?.agent.peer === peer else {
             throw .denied("no prompt of yours has this handle")
@@ -193,9 +199,9 @@ final class Evaluations {
 
     // MARK: - Events
 
-    /// The one place where the engine changes.
+    /// Passes an event to the engine, which changes only here.
     ///
-    /// An event that an effect causes waits until the effects before it are done.
+    /// An event caused by an effect waits until the current effects are done.
     func handle(_ event: Event) {
         events.append(event)
         guard !isHandling else { return }
@@ -211,7 +217,7 @@ final class Evaluations {
         setTimer()
     }
 
-    /// Handles an event that somebody asked for: the audit says who.
+    /// Handles an event that a caller requested, so that the audit names the caller.
     func handle(_ event: Event, askedBy peer: Peer) {
         saves.requester = peer
         handle(event)
@@ -235,7 +241,7 @@ final class Evaluations {
 }
 
 extension DBusError {
-    /// A refusal under the name that the contract gives its code.
+    /// Uses the error name that the contract assigns to the refusal's code.
     init(_ refusal: Refusal) {
         self.init(refusal.code.errorName, refusal.message)
     }

@@ -3,7 +3,8 @@ import AuthStore
 import Contract
 import DBus
 
-/// Finds out what an answer depends on: enrolments, the passcode, and where the caller stands.
+/// Collects the facts that an answer depends on: enrolments, the password, and the caller's
+/// session.
 @BusActor
 struct FactFinder {
     let enrolments: Enrolments
@@ -13,9 +14,9 @@ struct FactFinder {
 
     // MARK: - For CanEvaluate
 
-    /// What an answer depends on, as it was told; nil: some of it isn't known (L11b).
+    /// Returns cached facts for an immediate answer, or nil if a fact is unknown (L11b).
     ///
-    /// It is answered at once. Behind the answer sensors and verifier are asked all the same.
+    /// Also queries the sensors and the verifier in the background.
     func told(_ policy: Policy, to peer: Peer) -> Facts? {
         let (uid, now) = (peer.uid, Instant.now())
         guard let passcode = verifier.told(of: uid) else { return nil }
@@ -31,7 +32,7 @@ struct FactFinder {
         return facts(of: uid, passcode, at: place)
     }
 
-    /// The same once it is known: what isn't is asked.
+    /// Returns the facts for CanEvaluate after querying missing facts.
     func findOut(_ policy: Policy, for peer: Peer) async -> Facts {
         let uid = peer.uid
         guard policy != .biometricsOrPasscode else {
@@ -44,7 +45,7 @@ struct FactFinder {
         let passcode = await verifier.findOut(uid)
         await templates.value
         await around?.value
-        // The lid may have been found open meanwhile.
+        // The lid may have been opened meanwhile, so that more sensors are usable.
         if !enrolments.isComplete(for: uid) { await enrolments.refresh(uid) }
         return facts(of: uid, passcode, at: await sessions.place(of: peer, for: uid))
     }
@@ -63,10 +64,10 @@ struct FactFinder {
 
     // MARK: - For decisions
 
-    /// Everything that an answer depends on, asked anew.
+    /// Queries all facts that an answer depends on.
     ///
-    /// Where the caller stands is said last: what happens to its session later is an event. For a
-    /// decision the bus and the login manager are asked whether such an event was missed.
+    /// The caller's session comes last, because later changes of the session arrive as events. For
+    /// a decision, also asks the bus and the login manager for events that were lost.
     func find(
         for peer: Peer,
         uid: UInt32,
@@ -78,14 +79,14 @@ struct FactFinder {
         let around =
             sessions.isAbsent
             ? nil : onLoop { await sessions.refresh(peer, for: uid, isDecision: isDecision) }
-        // First what takes longest: a sensor asks the bus before it answers.
+        // Start the slowest query first: a sensor queries the bus before it answers.
         let templates = onLoop { await enrolments.refresh(uid, waiting: patience) }
         let names = isDecision ? onLoop { await connection.catchUpWithNames() } : nil
         let passcode = await verifier.passcode(of: uid)
         await templates.value
         await around?.value
         await names?.value
-        // The lid may have been found open meanwhile.
+        // The lid may have been opened meanwhile, so that more sensors are usable.
         if !enrolments.isComplete(for: uid) { await enrolments.refresh(uid) }
         let isKnown = isDecision ? await sessions.catchUp(uid) : true
         let place =
@@ -97,28 +98,27 @@ struct FactFinder {
         return facts
     }
 
-    /// The answers of the sources of a proof, from before the proof counts.
+    /// The result of a revalidation of a proof.
     struct Revalidation {
-        /// Whether the login manager says all that happened to the user's sessions.
+        /// Whether the login manager answered, so that no change of the user's sessions is missed.
         var isPlaceKnown = false
-        /// Whether the sensor has the template, and is what the plan rests on.
+        /// Whether the sensor has the template and still fits the plan.
         var isMatchValid = true
-        /// Whether the template is missing in the sensor's list.
+        /// Whether the sensor's list lacks the template.
         var isTemplateRemoved = false
     }
 
-    /// Asks every source that a proof rests on, before the proof counts: signals about a lock, a
-    /// sleep, a sensor or a template may be lost.
+    /// Revalidates every source of a proof before the proof counts, because signals may be lost.
     ///
-    /// A lock or a sleep that was missed ends the evaluation before this returns. A new `match` is
-    /// compared with the `plan`: the sensor as the plan knows it, and its owner when it matched.
+    /// A missed lock or sleep ends the evaluation before this returns. A new `match` is compared
+    /// with the `plan`: the planned sensor, and its owner at the time of the match.
     func revalidate(
         _ uid: UInt32,
         match: PendingEvaluation.Match? = nil,
         plan: (sensor: SensorFact, owner: String?)? = nil
     ) async -> Revalidation {
         var found = Revalidation()
-        // At the same time: on a busy bus each answer takes long.
+        // Run both concurrently, because each answer takes long on a busy bus.
         let missed = onLoop { found.isPlaceKnown = await sessions.catchUp(uid) }
         if let plan, let match, await !match.sensor.isStill(plan.sensor) {
             found.isMatchValid = false
@@ -130,22 +130,23 @@ struct FactFinder {
             _ = await sensor.templates.contains(template, of: uid)
             found.isPlaceKnown = await sessions.catchUp(uid)
         }
-        // The template may have been removed meanwhile, or the sensor be another by now.
+        // Since the match, the template may have been removed or the sensor's process replaced.
         let isListed = sensor.templates.lists(template, of: uid)
         found.isMatchValid = isListed
         if let plan {
             let isSame = sensor.process.owner == plan.owner && sensor.isUsable
             found.isMatchValid = isListed && isSame && sensor.fits(plan.sensor)
-            // Only a list of the same sensor says that.
+            // Only a list of the process that matched proves the removal.
             found.isTemplateRemoved = isSame && !isListed && !sensor.templates.isUnknown(of: uid)
         }
         return found
     }
 
-    /// What decides whether a caller can be asked now; sensors and passcode are left out.
+    /// Returns the facts that decide whether the caller can be prompted, without sensors and
+    /// password.
     func findPlace(of peer: Peer, isDecision: Bool = false) async -> Facts {
         let uid = peer.uid
-        // At the same time: on a busy bus each answer takes long.
+        // Run both concurrently, because each answer takes long on a busy bus.
         let around = onLoop { await sessions.refresh(peer, for: uid, isDecision: isDecision) }
         let isKnown = await sessions.catchUp(uid)
         await around.value
@@ -153,9 +154,11 @@ struct FactFinder {
         return Facts(place, of: peer)
     }
 
-    /// The same as far as it is known at once; nil: it isn't, and is found out and announced.
+    /// Returns cached facts about the caller's session, or nil if the session is unknown.
     ///
-    /// Behind the answer the login manager is asked all the same.
+    /// A look-up then announces the result.
+    ///
+    /// Also queries the login manager in the background.
     func knownPlace(of peer: Peer) -> Facts? {
         guard let place = sessions.knownPlace(of: peer) else { return nil }
         sessions.askBehind(peer.uid, at: Instant.now())

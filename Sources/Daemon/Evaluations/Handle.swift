@@ -1,6 +1,6 @@
-/// Names of contexts and prompts that nobody can guess.
+/// Unguessable names of contexts and prompts.
 enum Handle {
-    /// 128 random bits as 32 hexadecimal digits.
+    /// Returns 128 random bits as 32 hexadecimal digits.
     static func random() -> String {
         var generator = SystemRandomNumberGenerator()
         let digits = Array("0123456789abcdef".utf8)

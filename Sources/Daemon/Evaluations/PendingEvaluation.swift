@@ -4,22 +4,21 @@ import KeychainStore
 import LocalAuthBus
 import Sealing
 
-/// Who gets the progress of an evaluation, and where from.
+/// The caller that receives the progress of an evaluation, and the object that emits it.
 @BusActor
 struct Audience {
     let peer: Peer
-    /// The object that was called.
+    /// The object that the caller called.
     let source: Source
 
     enum Source {
-        /// The manager; the serial of the call tells its events from those of others.
+        /// The manager; the serial of the call identifies its events.
         case oneShot(serial: UInt32)
         case context(ObjectPath)
-        /// A sensor's object; likewise.
+        /// A sensor's object; the serial of the call identifies its events.
         case device(ObjectPath, serial: UInt32)
     }
 
-    /// Sends one event to the caller.
     func tell(_ kind: EventKind, _ detail: [String: Variant], _ connection: Connection) {
         var detail = detail
         switch source {
@@ -38,7 +37,7 @@ struct Audience {
     }
 }
 
-/// What a prompt shows, frozen when the call arrived.
+/// The texts of a prompt, fixed when the call arrived.
 struct ShownText {
     var reason: String
     var fallbackTitle: String?
@@ -48,17 +47,17 @@ struct ShownText {
     var requester: Requester?
 }
 
-/// What the service keeps of an evaluation that has not been answered.
+/// The state of an unanswered evaluation.
 @BusActor
 final class PendingEvaluation {
-    /// The prompt that is up.
+    /// The prompt on the screen.
     struct Prompt {
         let handle: String
         let agent: AgentDirectory.Registration
         let proxy: Agent1Proxy
-        /// The verifier's key that it was told last; empty: none.
+        /// The verifier's key that the agent got last; empty if it got none.
         var passcodeKey: [UInt8]
-        /// The sealed passcode that is being verified.
+        /// The sealed password that is being verified.
         var passcode: [UInt8] = []
         /// The app's own password that is being tried.
         var password: SecretBytes?
@@ -70,20 +69,19 @@ final class PendingEvaluation {
     let process: CallerProcess
     let sandbox: Sandbox
     var prompt: Prompt?
-    /// The template that matched, and the sensor that has it.
+    /// The sensor and the template that matched.
     typealias Match = (sensor: SensorLink, template: String)
     var match: Match?
-    /// Whether it has an agent, and waits for a place among the prompts.
+    /// Whether the evaluation has an agent, but waits for a free place in the lane for prompts.
     var waitsForPlace = false
-    /// The session that it would prompt in, once that is known.
+    /// The session for the prompt, once known.
     var session: String?
-    /// Failed attempts so far.
+    /// Misses and wrong passwords so far.
     private(set) var attempts = 0
     private var answer: CheckedContinuation<Outcome, Never>?
-    /// What is done with the app's own password.
     let password: PasswordUse?
 
-    /// Says what an app's own password is good for.
+    /// Tries an app's own password.
     typealias PasswordUse = @BusActor (SecretBytes) async -> PasscodeVerdict
 
     init(
@@ -103,16 +101,17 @@ final class PendingEvaluation {
         process = CallerProcess(pid: audience.peer.pid)
     }
 
-    /// Whether the prompt may take a passcode, now or in a later stage.
+    /// Whether the prompt may take a password, in the current or a later stage.
     var mayTakePasscode: Bool { request.stages.contains { $0.contains(.passcode) } }
 
-    /// Answers the caller; only the first answer counts.
+    /// Replies to the caller.
+    ///
+    /// Only the first reply counts.
     func reply(_ outcome: Outcome) {
         answer?.resume(returning: outcome)
         answer = nil
     }
 
-    /// Counts what was told of a failed attempt.
     func count(_ progress: Progress) {
         switch progress {
         case .noMatch, .passcodeRejected: attempts += 1
@@ -120,7 +119,7 @@ final class PendingEvaluation {
         }
     }
 
-    /// What Begin tells the agent.
+    /// Returns the details that Begin sends to the agent.
     func details(
         _ presentation: Presentation,
         _ directory: SensorDirectory

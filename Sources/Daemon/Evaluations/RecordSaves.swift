@@ -3,15 +3,15 @@ import AuthStore
 import DBus
 import ServiceProgram
 
-/// The users' records on their way to the disk, in the order in which the engine wants them there.
+/// Saves users' records to the disk in the engine's order.
 @BusActor
 final class RecordSaves {
-    /// Who asked for what is being saved, where that would not be known.
+    /// The caller that requested the current change, for the audit.
     var requester: Peer?
     private let store: AuthStore
     private let audit: AuditTrail
     private var last: SaveID?
-    /// What was written last, or could not be.
+    /// The last save that succeeded or failed.
     private var ended: SaveID?
     private var waiters: [(id: SaveID, done: CheckedContinuation<Void, Never>)] = []
 
@@ -20,9 +20,10 @@ final class RecordSaves {
         self.audit = audit
     }
 
-    /// Saves a record; `done` is told whether it is on the disk.
+    /// Saves a record, and tells `done` whether it is on the disk.
     ///
-    /// What was decided goes to the audit: an attempt that is counted in advance is no decision.
+    /// The audit gets `decided` instead of `record`, because an attempt counted in advance is no
+    /// decision.
     func save(
         _ id: SaveID,
         _ uid: UInt32,
@@ -45,8 +46,7 @@ final class RecordSaves {
         }
     }
 
-    /// Returns once everything that the engine wanted written so far is on the disk, or can't be
-    /// written: the engine knows which.
+    /// Waits until all records that the engine has saved so far are written, or have failed.
     func finish() async {
         guard let last, last != ended else { return }
         await withCheckedContinuation { waiters.append((last, $0)) }
