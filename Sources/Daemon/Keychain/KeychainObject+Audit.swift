@@ -3,16 +3,16 @@ import Contract
 import DBus
 import KeychainStore
 
-/// What was done with an item, as the audit has it.
+/// The operation on an item, as the audit names it.
 enum ItemOperation: String {
     case add
     case createKey = "create-key"
     case update
     case setSecret = "set-secret"
     case delete
-    /// Deleted by an Add that replaced it, or changed by one that took its place.
+    /// An Add that replaced the item: it deleted the old item, or changed it in place.
     case replace
-    /// Deleted with the passcode that it needed (R69).
+    /// Deleted together with the password that the item required (R69).
     case passcodeRemoved = "passcode-removed"
     case read
     case sign
@@ -20,12 +20,14 @@ enum ItemOperation: String {
     case exchange
 }
 
-/// What is written down of the keychain (L15): who did what with which item, never what the item
-/// says of itself or holds.
+/// Writes audit records about the keychain (L15): the caller, the operation and the item's id.
+///
+/// Records never contain attributes or secrets.
 extension KeychainObject {
-    /// Makes a call that changes items, and writes down how it ended.
+    /// Runs a call that changes items, and writes its outcome to the audit.
     ///
-    /// `items` are those that it was about, by what it gave; nil: it was refused.
+    /// `items` returns the ids that the call was about, from its result or, after a refusal, from
+    /// nil.
     func audited<Value: Sendable>(
         _ kind: AuditKind,
         _ operation: ItemOperation,
@@ -43,14 +45,15 @@ extension KeychainObject {
         }
     }
 
-    /// Writes down, once, that the keychain's database was damaged.
+    /// Writes once to the audit that the keychain's database was damaged.
     func report(setAside: String?) {
         guard let setAside, !isSetAsideReported else { return }
         isSetAsideReported = true
         audit.write(AuditRecord(.databaseSetAside, [.file: setAside]))
     }
 
-    /// Writes down which items went with the passcode that they needed (R69).
+    /// Writes to the audit which items were deleted together with the password that they required
+    /// (R69).
     func reportWithoutPasscode(_ items: [String], of uid: UInt32) {
         for item in items {
             let values: [AuditField: String] = [
@@ -74,7 +77,7 @@ extension KeychainObject {
             kind,
             uid: peer.uid,
             [
-                // Else it would be the caller's own text.
+                // Reject other strings, because they are the caller's own text.
                 .item: item.flatMap { KeychainStore.isIdentifier($0) ? $0 : nil },
                 .operation: operation.rawValue, .outcome: outcome, .mechanism: mechanism?.rawValue,
             ]

@@ -4,11 +4,13 @@ import KeychainStore
 import LocalAuthBus
 import Sealing
 
-/// Calls that add, change and delete items: without any authentication (R66).
+/// Calls that add, change and delete items.
+///
+/// They need no authentication (R66).
 extension KeychainObject {
-    /// Stores an item, once what it holds on to was asked for anew.
+    /// Stores an item after querying the enrolment and the password that it depends on.
     ///
-    /// - Throws: NotAvailable for an item that needs a passcode where none is set (R69).
+    /// - Throws: NotAvailable for an item that needs a password if the user has none (R69).
     func store<Result: Sendable>(
         _ new: NewItem,
         _ operation: ItemOperation,
@@ -68,7 +70,7 @@ extension KeychainObject {
         }
     }
 
-    /// Changes an item that is still there.
+    /// Changes an item that still exists.
     func change(
         _ id: String,
         _ operation: ItemOperation,
@@ -85,7 +87,9 @@ extension KeychainObject {
         }
     }
 
-    /// Deletes items; one that is gone by now is no longer there to be deleted.
+    /// Deletes items.
+    ///
+    /// Items that are invalid by now are skipped.
     func delete(_ ids: [String], as peer: Peer) async throws(DBusError) -> [String] {
         _ = try await current(for: peer) {
             $0
@@ -101,9 +105,9 @@ extension KeychainObject {
         return deleted
     }
 
-    /// Has a key go with the connection that had it made.
+    /// Deletes a key when the connection that created it leaves.
     func bind(_ id: String, to peer: Peer) {
-        // The sandbox of a process that has ended cannot be looked up.
+        // Look up the sandbox before the process ends, because afterwards it is unknown.
         let sandbox = evaluations.clients[peer].sandbox
         let app = sandbox.isSandboxed ? sandbox.id : nil
         temporary.add(id, of: peer) { ids in
@@ -134,7 +138,9 @@ extension KeychainObject {
         return deleted
     }
 
-    /// Gives an item its primary key; one that has it, and is gone by now, is not in the way.
+    /// Stores an item's primary key.
+    ///
+    /// After a duplicate, checks whether the item that has the key is invalid by now, and retries.
     private func placing<Result: Sendable>(
         as peer: Peer,
         _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
@@ -151,15 +157,14 @@ extension KeychainObject {
     }
 }
 
-/// The item that a new one replaces.
 struct ReplacedItem: Sendable {
     let id: String
-    /// Whether the new one has its id, so that whoever refers to it goes on.
+    /// Whether the new item takes over the id, so that references stay valid.
     let isInPlace: Bool
 
-    /// The one that the options of Add name; nil: none.
+    /// Reads the options of Add that name a replaced item; nil if there are none.
     ///
-    /// - Throws: Parameter for `in-place` without it.
+    /// - Throws: Parameter for `in-place` without `replaces`.
     init?(_ options: [String: Variant]) throws(DBusError) {
         let reader = OptionReader(options)
         isInPlace = try reader.value("in-place", \.asBool) ?? false
@@ -173,18 +178,18 @@ struct ReplacedItem: Sendable {
     }
 }
 
-/// What Add and CreateKey are given, checked.
+/// The checked arguments of Add and CreateKey.
 struct NewItem: Sendable {
     let attributes: Attributes
     let accessControl: AccessControl
     let password: SecretBytes?
     let date = KeychainValues.date
-    /// When it was made, as the caller says; nil: now.
+    /// The creation time that the caller states; nil means now.
     let created: Int64?
-    /// Whether the secret is that of a key that the caller has.
+    /// Whether the secret is key material that the caller supplies.
     let isKeyMaterial: Bool
 
-    /// The year 10000.
+    /// The start of the year 10000.
     private static let lastSecond: Int64 = 253_402_300_800
 
     @BusActor
@@ -214,7 +219,7 @@ struct NewItem: Sendable {
             throw .parameter("the option created is no time of four-digit years")
         }
         let lent = try clients.lentContext(options, of: call.peer)?.applicationPassword
-        // A context that was evaluated for something else may have a password as well.
+        // A context that served another item may hold a password that this item must not use.
         password = self.accessControl.flags.contains(.applicationPassword) ? lent : nil
     }
 }

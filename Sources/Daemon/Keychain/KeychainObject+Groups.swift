@@ -3,7 +3,7 @@ import KeychainStore
 
 /// Access groups of sandboxed apps (L36).
 extension KeychainObject {
-    /// The only access group of a sandboxed caller; nil: the caller is outside sandboxes.
+    /// Returns the only access group of a sandboxed caller, or nil for a caller outside sandboxes.
     ///
     /// - Throws: AccessDenied for a sandboxed caller without an id.
     func accessGroup(of peer: Peer) throws(DBusError) -> String? {
@@ -15,7 +15,7 @@ extension KeychainObject {
         return group
     }
 
-    /// Attributes of a new item, in the group that its caller may use.
+    /// Returns the attributes of a new item, in the group that its caller may use.
     func placed(
         _ attributes: [String: Variant],
         of peer: Peer
@@ -27,7 +27,7 @@ extension KeychainObject {
         return try Self.inside(group, attributes)
     }
 
-    /// A query for the items that its caller may see.
+    /// Restricts a query to the items that its caller may see.
     func visible(
         _ query: [String: Variant],
         to peer: Peer

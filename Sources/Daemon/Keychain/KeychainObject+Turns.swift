@@ -2,15 +2,15 @@ import AuthEngine
 import DBus
 import KeychainStore
 
-/// Turns with the keychain: whose items, and whether they are still there.
+/// Turns with the keychain, each on behalf of a user or a sandboxed app.
 extension KeychainObject {
-    /// Has a turn with the keychain, with the enrolment that is known when it begins.
+    /// Runs a body on the keychain's thread with the enrolment that is known when the turn begins.
     ///
-    /// The caller is made in the turn of the loop that hands the call over, after any wait, and the
-    /// keychain takes calls in order: but for a search, which goes on with the caller that it began
-    /// with, it never meets an enrolment after a newer one.
+    /// The caller value is created after all waits, directly before the keychain gets the call, and
+    /// the keychain runs calls in order. Therefore it never sees an older enrolment after a newer
+    /// enrolment. A search is the exception, because it keeps its caller value to the end.
     ///
-    /// - Throws: NoReply when the caller has left meanwhile; what the body throws.
+    /// - Throws: NoReply if the caller left meanwhile, or the body's error.
     func turn<Result: Sendable>(
         as peer: Peer,
         _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result
@@ -20,17 +20,17 @@ extension KeychainObject {
         }
     }
 
-    /// The same, with others' turns in between.
+    /// Runs a body that lets other callers' turns run in between.
     func longTurn<Result: Sendable>(
         as peer: Peer,
         _ body: @Sendable (Keychain, Caller) async throws(KeychainError) -> Result
     ) async throws(DBusError) -> Result {
-        // Each method of a sandboxed caller without an id is refused here at the latest.
+        // This refuses any method of a sandboxed caller without an id, if no earlier check has.
         let app = try accessGroup(of: peer) == nil ? nil : evaluations.clients[peer].sandbox.id
         return try await longTurn(of: peer.uid, in: app, body)
     }
 
-    /// The same for a user's app; nil: outside sandboxes.
+    /// Runs a body for a user's app; nil means outside sandboxes.
     func longTurn<Result: Sendable>(
         of uid: UInt32,
         in app: String?,
@@ -40,7 +40,8 @@ extension KeychainObject {
         try await turns.begin(of: uid)
         defer { turns.end(of: uid) }
         do throws(KeychainError) {
-            // What a full disk leaves is hidden, and tried again by the next call.
+            // If a full disk prevents the deletion, the items stay hidden, and the next call tries
+            // again.
             if withoutPasscode.contains(uid) { try? await deletePasscodeItems(of: uid) }
             let caller = Caller(
                 uid: uid,
@@ -57,7 +58,7 @@ extension KeychainObject {
         }
     }
 
-    /// An item as it is now.
+    /// Returns an item after checking that it is still valid.
     func item(_ id: String, of peer: Peer) async throws(DBusError) -> Item {
         try await current(for: peer) {
             [$0.accessControl]
@@ -68,24 +69,26 @@ extension KeychainObject {
         }
     }
 
-    /// So many items are kept while sensors and verifier are asked; more are looked for again.
+    /// The most items to keep in memory while sensors and verifier are queried.
+    ///
+    /// Longer results are searched again.
     private static let itemsKept = 8
 
-    /// What a call finds, without what is gone by now (R67, R69).
+    /// Returns the result of a search without items that have become invalid (R67, R69).
     func current<Found: Sendable>(
         for peer: Peer,
         _ accessControls: (Found) -> [AccessControl],
         find: @Sendable (Keychain, Caller) async throws(KeychainError) -> Found
     ) async throws(DBusError) -> Found {
         let before = enrolments.mark(of: peer.uid)
-        // What is hidden would not be found, and nobody would ask whether it still has to be.
+        // Items are hidden while the password is withheld, so check first whether it still is.
         if withheld.contains(peer.uid) { _ = await verifier.state(of: peer.uid) }
         let wasWithheld = withheld.contains(peer.uid)
         var found: Found? = try await longTurn(as: peer, find)
         let controls = found.map(accessControls) ?? []
         let needsEnrolment = controls.contains(where: \.isOfCurrentEnrolment)
         let needsPasscode = controls.contains(where: \.needsPasscodeSet)
-        // The results of many calls that wait for one sensor would be hundreds of megabytes.
+        // Results of many calls that wait for one slow sensor would need hundreds of megabytes.
         if needsEnrolment || needsPasscode, controls.count > Self.itemsKept { found = nil }
         let isOutdated = await refresh(
             enrolment: needsEnrolment,
@@ -98,12 +101,12 @@ extension KeychainObject {
         return try await longTurn(as: peer, find)
     }
 
-    /// Asks anew for what items hold on to, so that the next turn knows it.
+    /// Queries the enrolment or the password that items depend on, for the next turn.
     ///
-    /// `before` is the enrolment, and `wasWithheld` whether the passcode was withheld, when the
-    /// items were looked at; nil: as that is now.
+    /// `before` is the enrolment at the time when the items were read. `wasWithheld` tells whether
+    /// the password was withheld at that time; nil means as it is now.
     ///
-    /// - Returns: Whether it has changed since.
+    /// - Returns: Whether either has changed since.
     @discardableResult
     func refresh(
         enrolment: Bool,
@@ -119,8 +122,7 @@ extension KeychainObject {
         }
         guard passcode else { return hasChanged }
         let wasWithheld = wasWithheld ?? withheld.contains(uid)
-        // A verifier that is away says nothing, and that is no reason to delete anything, nor to
-        // open it.
+        // Without the verifier's answer the state is unknown, so neither delete nor open items.
         let state = await verifier.state(of: uid)
         if state == nil { unsaid.insert(uid) } else { unsaid.remove(uid) }
         if state == .removed {
@@ -130,18 +132,20 @@ extension KeychainObject {
         return hasChanged || wasWithheld != withheld.contains(uid)
     }
 
-    // MARK: - Without a call
+    // MARK: - Changes outside calls
 
-    /// The enrolment is another one: items of the last one go, even if nobody asks for them.
+    /// Deletes items of an earlier enrolment, even if no caller asks for them.
     func enrolmentChanged(_ uid: UInt32) {
         guard let store else { return }
         let caller = Caller(uid: uid, app: nil, enrolment: enrolments.mark(of: uid))
-        // What fails here is done by the next call.
+        // If this fails, the next call deletes the items.
         onLoop { _ = try? await store.runIfThere { $0.settle(caller) } }
     }
 
-    /// A user's passcode is another way than it was: items that need one go with it, even if it is
-    /// set again, and are hidden while it is withheld.
+    /// Handles a changed password state.
+    ///
+    /// A removed password deletes the items that need it, even if the user sets a password again. A
+    /// withheld password hides them.
     func passcodeFound(_ uid: UInt32, _ state: PasscodeState) {
         withheld.remove(uid)
         switch state {

@@ -3,9 +3,9 @@ import KeychainStore
 import LocalAuthBus
 import Sealing
 
-/// A secret that an app hands over, plain or sealed (contract 6.1).
+/// A secret that an app passes, plain or sealed (contract 6.1).
 enum GivenSecret {
-    /// Takes the bytes of a call.
+    /// Takes a secret from the bytes of a call.
     ///
     /// - Throws: LimitsExceeded over 64 KiB, `refusal` for a sealed value that does not open.
     @BusActor
@@ -33,7 +33,7 @@ enum GivenSecret {
     }
 }
 
-/// The form in which a caller wants a secret: plain, or sealed to its key.
+/// The form of a secret in a reply: plain, or sealed to the caller's key.
 struct SecretReply: Sendable {
     private let key: RecipientKey?
     private let call: IncomingCall
@@ -54,7 +54,6 @@ struct SecretReply: Sendable {
         self.key = key
     }
 
-    /// Returns the bytes of the reply.
     @BusActor
     func bytes(of secret: SecretBytes) throws(DBusError) -> [UInt8] {
         guard let key else {

@@ -1,18 +1,20 @@
 import DBus
 
-/// Lets one call of each user at a time into the keychain, in the order of arrival.
+/// Admits one call of each user at a time to the keychain, in the order of arrival.
 ///
-/// The keychain has one thread, and a call may spend long on key derivation there. So nobody waits
-/// for more than one call of each other user, however many came before (L16). How many wait is
-/// bounded where calls come in (`MethodQuotas`).
+/// The keychain has one thread, and key derivation can take long there. With these turns, a call
+/// waits for at most one call of each other user (L16). `MethodQuotas` bounds the number of waiting
+/// calls.
 @BusActor
 final class KeychainTurns {
-    /// The calls that wait, of each user who has one with the keychain.
+    /// The waiting calls of each user who has a call in the keychain.
     private var waiting: [UInt32: [CheckedContinuation<Void, Never>]] = [:]
 
-    /// Returns when it is the call's turn, which ends with `end(of:)`.
+    /// Waits for the call's turn.
     ///
-    /// - Throws: NoReply when the caller has left meanwhile.
+    /// `end(of:)` ends the turn.
+    ///
+    /// - Throws: NoReply if the caller left meanwhile.
     func begin(of uid: UInt32) async throws(DBusError) {
         await withCheckedContinuation { continuation in
             guard waiting[uid] != nil else {
@@ -27,7 +29,6 @@ final class KeychainTurns {
         throw DBusError(.noReply, "The caller has left.")
     }
 
-    /// Gives the turn to the user's next call.
     func end(of uid: UInt32) {
         guard waiting[uid]?.isEmpty == false else {
             waiting[uid] = nil

@@ -4,16 +4,15 @@ import KeychainStore
 import LocalAuthBus
 import Sealing
 
-/// A use of an item or a key, from the call to the answer: a Read, a Sign, a Decrypt or a
-/// KeyExchange.
+/// Uses of an item or a key by Read, Sign, Decrypt or KeyExchange, from the call to the reply.
 extension KeychainObject {
     /// Answers a call that uses an item.
     ///
-    /// The item is loaded once, to see what guards it; `check` says what is wrong with the call's
-    /// arguments, so that nobody is asked in vain; the authentication is asked for; then one
-    /// turn with the keychain opens the item, if it is still there and is guarded as it was
-    /// (KeychainStore compares the grant with the row). `open` runs in that turn, `deliver` makes
-    /// the answer of what it gave.
+    /// The item is loaded first to learn its access control. Then `check` validates the arguments,
+    /// so that no prompt appears in vain, and the user authenticates. Finally one turn with the
+    /// keychain runs `open`, if the item still exists with an unchanged access control.
+    /// KeychainStore compares the grant with the row for this. `deliver` converts the result to the
+    /// reply.
     func answer<Opened: Sendable, Value: Sendable>(
         _ use: KeychainUse,
         check: @escaping @Sendable () throws(KeychainError) -> Void = {},
@@ -55,9 +54,9 @@ extension KeychainObject {
         }
     }
 
-    /// The permission for a use, by what the context has proved or by a prompt.
+    /// Obtains the permission for a use, from an earlier proof in the context or by a prompt.
     ///
-    /// - Throws: by R68.
+    /// - Throws: The errors of R68.
     private func permission(
         for use: KeychainUse,
         _ item: Item
@@ -76,8 +75,8 @@ extension KeychainObject {
                 use.context?.keep(applicationPassword: typed)
                 password = typed
             }
-            // Whoever enrolled while the prompt was up may be the one who passed it: the turn that
-            // opens the item knows that by then.
+            // The person who passed the prompt may have enrolled during the prompt, so query the
+            // enrolment again before the item is opened.
             await refresh(
                 enrolment: item.accessControl.isOfCurrentEnrolment,
                 passcode: item.accessControl.needsPasscodeSet,
@@ -85,7 +84,8 @@ extension KeychainObject {
                 since: nil
             )
         }
-        // Neither opened nor deleted: a finger may have been added since (L11b).
+        // A finger may have been added, so do not open the item; the change is unproven, so do not
+        // delete it (L11b).
         guard !item.accessControl.isOfCurrentEnrolment || enrolments.isKnown(use.peer.uid) else {
             throw DBusError(
                 .keychainAuthFailed,
@@ -115,7 +115,7 @@ extension KeychainObject {
         )
     }
 
-    /// Has the engine decide whether it is the user.
+    /// Asks the engine to authenticate the user.
     private func authenticate(
         _ use: KeychainUse,
         _ requirement: Requirement,
@@ -129,7 +129,8 @@ extension KeychainObject {
             context: use.context,
             asksPassword: trial != nil
         )
-        // Without a reason nothing can be shown; what needs no prompt needs none (R35).
+        // A missing reason prevents only a prompt. A request that needs no prompt also needs no
+        // reason (R35).
         let reason = try? Checked.reason(use.reason)
         let isForbidden = request.isInteractionNotAllowed
         request.isInteractionNotAllowed = isForbidden || reason == nil
@@ -151,7 +152,6 @@ extension KeychainObject {
         }
     }
 
-    /// The turn that opens the item.
     private func turn<Opened: Sendable>(
         for use: KeychainUse,
         _ permission: KeychainPermission,
@@ -173,12 +173,12 @@ extension KeychainObject {
     }
 }
 
-/// One use of an item or a key, frozen when the call arrived.
+/// One use of an item or a key, with its arguments fixed when the call arrived.
 @BusActor
 final class KeychainUse {
     let id: String
     let operation: AccessOperation
-    /// What the audit calls it.
+    /// The operation's name in the audit.
     let kind: ItemOperation
     let peer: Peer
     let client: Client
@@ -188,7 +188,7 @@ final class KeychainUse {
     fileprivate let reason: String
     private let serial: UInt32
 
-    /// - Throws: InvalidArgs, UnknownObject for another's context.
+    /// - Throws: InvalidArgs, or UnknownObject for a context of another connection.
     init(
         _ id: String,
         _ operation: AccessOperation,
@@ -217,27 +217,26 @@ final class KeychainUse {
         self.options = options
     }
 
-    /// Who hears of the progress: the context's events, or those of a one-shot.
+    /// The receiver of the progress: the context, or the caller of a one-shot call.
     fileprivate var audience: Audience {
         context?.audience ?? Audience(peer: peer, source: .oneShot(serial: serial))
     }
 }
 
-/// What an authentication allows.
+/// The result of an authentication.
 struct KeychainPermission: Sendable {
     let authorization: AccessGrant
-    /// What proved it in this call; nil: nothing had to be proved.
+    /// The mechanism that proved presence in this call; nil if no proof was needed.
     let mechanism: Mechanism?
     /// The application password, if the item has one.
     var password: SecretBytes?
 }
 
-/// One attempt at an item's application password.
 @BusActor
 private final class PasswordTrial {
     private let use: KeychainUse
     private let keychain: KeychainObject
-    /// The password, once it was right.
+    /// The password, if it was correct.
     private(set) var correct: SecretBytes?
 
     init(of use: KeychainUse, keychain: KeychainObject) {

@@ -4,9 +4,9 @@ import Glibc
 import KeychainStore
 import LocalAuthBus
 
-/// What crosses the bus, as the keychain has it and back.
+/// Converts values between the bus and the keychain.
 enum KeychainValues {
-    /// Attributes of a new item, a change or a query.
+    /// Converts the attributes of a new item, a change or a query.
     ///
     /// - Throws: Parameter for a type that no attribute has.
     static func attributes(
@@ -32,7 +32,7 @@ enum KeychainValues {
         return attributes
     }
 
-    /// An item as Search answers it.
+    /// Converts an item to Search's reply.
     static func wire(_ item: Item) -> [String: Variant] {
         var wire: [String: Variant] = item.allAttributes.mapValues { value -> Variant in
             switch value {
@@ -48,9 +48,11 @@ enum KeychainValues {
         return wire
     }
 
-    /// An access control; of an item without one the attribute `pdmn` may say when it is readable.
+    /// Converts an access control.
     ///
-    /// - Throws: Parameter for parts that don't go together (R60 to R62, R65, R70).
+    /// For an item without access control, the attribute `pdmn` may tell when it is accessible.
+    ///
+    /// - Throws: Parameter for contradictory parts (R60 to R62, R65, R70).
     static func accessControl(
         _ values: [String: Variant],
         attribute: Variant? = nil
@@ -67,7 +69,7 @@ enum KeychainValues {
         }
     }
 
-    /// How two keys agree.
+    /// Converts the name of a key exchange algorithm.
     ///
     /// - Throws: Parameter for an unknown algorithm.
     static func exchange(
@@ -85,7 +87,6 @@ enum KeychainValues {
         }
     }
 
-    /// The time of day, in Unix seconds.
     static var date: Int64 {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
@@ -94,12 +95,12 @@ enum KeychainValues {
 }
 
 extension DBusError {
-    /// The keychain's answer to arguments that make no sense.
+    /// An error for invalid arguments of a keychain method.
     static func parameter(_ message: String) -> DBusError {
         DBusError(.keychainParameter, message)
     }
 
-    /// A refusal of the keychain under its name on the wire.
+    /// Maps an error of the keychain to its name on the wire.
     init(_ error: KeychainError) {
         let name: Name =
             switch error.code {
@@ -114,7 +115,7 @@ extension DBusError {
         self.init(name, error.message)
     }
 
-    /// How an authentication for an item ended, under the name that R68 gives it.
+    /// Maps the refusal of an authentication for an item to the name that R68 defines.
     init(keychain refusal: Refusal) {
         let name: Name =
             switch refusal.code {

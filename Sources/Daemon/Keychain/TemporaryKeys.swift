@@ -1,6 +1,8 @@
 import DBus
 
-/// Keys that go with the connection that had them made, and that no search finds until then.
+/// Keys that are deleted when the connection that created them leaves.
+///
+/// No search finds them.
 @BusActor
 final class TemporaryKeys {
     private var owners: [String: String] = [:]
@@ -8,7 +10,9 @@ final class TemporaryKeys {
 
     func contains(_ id: String) -> Bool { owners[id] != nil }
 
-    /// Notes a new key; `delete` is called with all of the connection's when it leaves.
+    /// Adds a new key.
+    ///
+    /// When the connection leaves, `delete` receives all its keys.
     func add(_ id: String, of peer: Peer, delete: @escaping @BusActor ([String]) -> Void) {
         owners[id] = peer.name
         guard keys[peer.name]?.insert(id) == nil else { return }
@@ -18,7 +22,6 @@ final class TemporaryKeys {
         }
     }
 
-    /// Forgets what was deleted.
     func forget(_ ids: [String]) {
         for id in ids {
             guard let owner = owners.removeValue(forKey: id) else { continue }

@@ -5,14 +5,15 @@ import DBus
 import LocalAuthBus
 import ServiceProgram
 
-/// `/org/localauth/Authentication1`: what everybody may ask.
+/// `/org/localauth/Authentication1`: the methods for every caller.
 ///
-/// This is the service's front: it checks what comes in, and hands it to the part that it is about.
+/// Checks the arguments of a call and passes it to the responsible part of the service.
 @BusActor
 final class AuthenticationObject: Authentication1Service {
     private let service: AuthService
     private var evaluations: Evaluations { service.evaluations }
-    /// Why every evaluation is refused: there are no settings to go by (L29).
+    /// The mistake due to which the service refuses every evaluation, because it has no settings
+    /// (L29).
     private var refusingMistake: ConfigurationMistake? {
         service.mistake.flatMap { $0.isRefusing ? $0 : nil }
     }
@@ -183,7 +184,7 @@ final class AuthenticationObject: Authentication1Service {
         )
     }
 
-    // MARK: - Rules from outside
+    // MARK: - Password requirements and unlocks
 
     func requirePasscode(
         uid: UInt32,
@@ -210,7 +211,7 @@ final class AuthenticationObject: Authentication1Service {
                 try await finish(uid)
             }
         }
-        // No program puts text into another program's prompt (L34).
+        // No program may put text into another program's prompt (L34).
         let own = Event.passcodeRequired(uid: uid, cause: PasscodeCause(.program))
         evaluations.handle(own, askedBy: peer)
         return durable(uid)
@@ -233,14 +234,14 @@ final class AuthenticationObject: Authentication1Service {
         return durable(uid)
     }
 
-    /// An answer that waits until what it promises of a user is on the disk (L17).
+    /// Replies after the user's record is on the disk (L17).
     private func durable(_ uid: UInt32) -> Answer<Void> {
         .later { [self] () throws(DBusError) in try await finish(uid) }
     }
 
-    /// Returns once a user's record is on the disk.
+    /// Waits until a user's record is on the disk.
     ///
-    /// - Throws: Failed when it can't be written.
+    /// - Throws: Failed if it can't be written.
     private func finish(_ uid: UInt32) async throws(DBusError) {
         await service.saves.finish()
         guard evaluations.engine.isWritten(uid) else {
@@ -265,8 +266,10 @@ final class AuthenticationObject: Authentication1Service {
 
     // MARK: - Properties
 
-    /// What serves a reader is read once it is known where that is, as CanEvaluate is answered, and
-    /// what sensors are once each has said what it announced (L11b).
+    /// Returns the work to do before a property is read.
+    ///
+    /// `Interactive` waits for the caller's session, as CanEvaluate does. Properties of sensors
+    /// wait until every sensor has described itself (L11b).
     func preparation(
         for property: String?,
         of peer: Peer
@@ -291,7 +294,7 @@ final class AuthenticationObject: Authentication1Service {
         return service.sensors.types.first?.rawValue ?? 0
     }
 
-    /// What was told may have got lost: the sensors are asked behind the answer (L11b).
+    /// Queries the sensors in the background, because their announcements may be lost (L11b).
     private func askBehind(_ peer: Peer?) {
         guard let peer else { return }
         evaluations.facts.enrolments.askBehind(peer.uid, at: Instant.now(), isWaking: false)
@@ -312,7 +315,6 @@ final class AuthenticationObject: Authentication1Service {
 }
 
 extension Request {
-    /// Takes the options of the call over.
     mutating func apply(_ options: EvaluateOptions) {
         timeout = options.timeout
         offersFallback = options.fallbackTitle.map { !$0.isEmpty } ?? true
@@ -320,7 +322,8 @@ extension Request {
         sensors = options.sensors
         minimumStrength = options.minimumStrength
         requiresConfirmation = options.requiresConfirmation
-        // Beyond the bound the engine cuts it (R34); a Duration can't take every Double.
+        // The engine clamps longer durations (R34). This bound only keeps a huge Double from
+        // overflowing Duration.
         reuseDuration = .seconds(min(options.reuseDuration ?? 0, 3600))
     }
 }

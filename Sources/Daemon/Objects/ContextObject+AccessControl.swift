@@ -4,7 +4,7 @@ import KeychainStore
 import LocalAuthBus
 import Sealing
 
-/// Access controls, evaluated ahead of the keychain's calls (R71).
+/// Evaluations of access controls ahead of the keychain's calls (R71).
 extension ContextObject {
     func evaluateAccessControl(
         accessControl: [String: Variant],
@@ -28,7 +28,7 @@ extension ContextObject {
         complete(&options)
         evaluatedDomainState = []
         let asksPassword = requirement.needsApplicationPassword && applicationPassword == nil
-        // Whoever needs to prove nothing has proved it.
+        // An access control without requirements is satisfied without a proof.
         guard !requirement.isFree || asksPassword else {
             return .now(["mechanism": .string(Mechanism.context.rawValue)])
         }
@@ -47,7 +47,7 @@ extension ContextObject {
         return .later { [self] () throws(DBusError) in
             var typed: SecretBytes?
             let outcome = await evaluations.outcome(of: request, asked, audience) { password in
-                // Whether it is right shows when it opens something.
+                // The password is verified only when it opens an item.
                 typed = password
                 return .correct
             } isReleased: {
@@ -58,7 +58,8 @@ extension ContextObject {
                 if let typed { keep(applicationPassword: typed) }
                 var result = evaluations.result(of: grant)
                 result["domain-state"] = nil
-                // The contract has no word for the app's password: it is the context's now.
+                // The contract has no mechanism for the app's password, which belongs to the
+                // context from here on.
                 if grant.mechanism == .applicationPassword {
                     result["mechanism"] = .string(Mechanism.context.rawValue)
                 }
@@ -68,7 +69,9 @@ extension ContextObject {
         }
     }
 
-    /// Here a bad access control is bad input, as every other argument.
+    /// Reads an access control.
+    ///
+    /// A bad access control is InvalidArgs here, as any bad argument.
     private static func accessControl(
         _ values: [String: Variant]
     ) throws(DBusError) -> AccessControl {
@@ -81,7 +84,7 @@ extension ContextObject {
 }
 
 extension Evaluations {
-    /// What the engine is asked for an access control.
+    /// Returns the engine's request for an access control.
     func request(
         for operation: AccessOperation,
         _ requirement: Requirement,

@@ -8,17 +8,19 @@ import Linux
 import LocalAuthBus
 import Sealing
 
-/// One context: only its creator sees it, and it goes with its creator.
+/// One context.
+///
+/// Only its creator sees it, and it ends when its creator leaves.
 @BusActor
 final class ContextObject: Context1Service {
-    /// What a client may set.
+    /// The properties that a client may set.
     struct Properties: Equatable {
-        /// How many bytes they hold.
+        /// The size of the texts in bytes.
         var size: Int {
             (fallbackTitle?.utf8.count ?? 0) + cancelTitle.utf8.count + reason.utf8.count
         }
 
-        /// nil: never set, so that the prompt shows its default.
+        /// Nil if never set, so that the prompt shows its default title.
         var fallbackTitle: String?
         var cancelTitle = ""
         var reason = ""
@@ -31,7 +33,8 @@ final class ContextObject: Context1Service {
 
     let id: ContextID
     let path: ObjectPath
-    /// Whether that state is CanEvaluate's, of what a sensor said before it fell asleep.
+    /// Whether `evaluatedDomainState` comes from CanEvaluate, and a sensor has slept since its
+    /// list.
     private var isStateFromBefore = false
     var evaluatedDomainState: [UInt8] = [] {
         didSet {
@@ -43,10 +46,12 @@ final class ContextObject: Context1Service {
     private var credentials: [CredentialKind: SecretBytes] = [:]
     /// The application password that a person typed last.
     private weak var typed: SecretBytes?
-    /// How many bytes are counted as held for the user.
+    /// The bytes that the quota counts for the user because of this context.
     private var held = 0
     private(set) var isInvalid = false
-    /// Kept, because calls may still wait when it has left; `remove()` undoes the cycle.
+    /// A strong reference, because calls may wait after the client left.
+    ///
+    /// `remove()` breaks the cycle.
     let client: Client
     let evaluations: Evaluations
     private let connection: Connection
@@ -78,7 +83,9 @@ final class ContextObject: Context1Service {
         }
     }
 
-    /// The object goes; the engine has heard of it already.
+    /// Removes the object.
+    ///
+    /// The engine has already handled the release.
     func remove() {
         client.contexts[id] = nil
         connection.unexport(path)
@@ -86,7 +93,7 @@ final class ContextObject: Context1Service {
         held = 0
     }
 
-    /// Has what the context holds counted for its user, before it is held.
+    /// Counts the content against the user's quota before the context stores it.
     private func count(
         _ properties: Properties,
         _ credentials: [CredentialKind: SecretBytes]
@@ -122,7 +129,9 @@ final class ContextObject: Context1Service {
         if new.successDuration != Properties().successDuration { tellSuccessDuration() }
     }
 
-    /// Beyond the bound of the settings the engine cuts it; a Duration can't take every Double.
+    /// Sends the duration to the engine, which clamps it to the settings.
+    ///
+    /// The bound here only keeps a huge Double from overflowing Duration.
     private func tellSuccessDuration() {
         let lifetime = Duration.seconds(min(properties.successDuration, 86_400))
         evaluations.handle(.successesLast(lifetime, id, client.id))
@@ -186,10 +195,10 @@ final class ContextObject: Context1Service {
         }
     }
 
-    /// Who hears of the progress of what is evaluated here.
+    /// The receiver of progress of this context's evaluations.
     var audience: Audience { Audience(peer: client.peer, source: .context(path)) }
 
-    /// What a call leaves out is what the properties say.
+    /// Fills options that the call omits from the properties.
     func complete(_ options: inout EvaluateOptions) {
         options.fallbackTitle = options.fallbackTitle ?? properties.fallbackTitle
         options.cancelTitle = options.cancelTitle ?? properties.cancelTitle
@@ -203,7 +212,7 @@ final class ContextObject: Context1Service {
         isInvalid = true
         properties = Properties()
         credentials = [:]
-        // Less always has room.
+        // This can't exceed the quota, because the content shrinks.
         try count(properties, credentials)
         evaluatedDomainState = []
         tell(Context1Interface.description.properties.map(\.name))
@@ -219,25 +228,25 @@ final class ContextObject: Context1Service {
 
     static let invalidated = "The context was invalidated."
 
-    /// Whether it is gone, as a call that came before may find.
+    /// Whether the context was released while a call waited.
     var isReleased: Bool { client.contexts[id] !== self }
 
-    /// Whether it was invalidated, or is gone: what was counted for it was given back then.
+    /// Whether the context was invalidated or released, so that its quota was returned.
     private var isOver: Bool { isInvalid || isReleased }
 
     // MARK: - Credentials
 
-    /// The app's own password, as it was lent or typed.
+    /// The app's own password, set by the app or typed by a person.
     var applicationPassword: SecretBytes? { credentials[.applicationPassword] }
 
-    /// Keeps what a person typed, as if the app had lent it (R37).
+    /// Keeps a password that a person typed, as if the app had set it (R37).
     func keep(applicationPassword: SecretBytes) {
         guard !isOver else { return }
         guard (try? set(applicationPassword, as: .applicationPassword)) != nil else { return }
         typed = applicationPassword
     }
 
-    /// Forgets a password that was typed and opened nothing: the next call asks again.
+    /// Forgets a typed password that opened no item, so that the next call asks for it again.
     func forget(typed password: SecretBytes) {
         guard !isOver, typed === password, applicationPassword === password else { return }
         try? set(nil, as: .applicationPassword)
@@ -251,7 +260,7 @@ final class ContextObject: Context1Service {
         credentials = new
     }
 
-    /// The reason that was set; empty: none was.
+    /// The reason that the app set; empty if it set none.
     var reason: String { properties.reason }
 
     func setCredential(
@@ -350,7 +359,9 @@ final class ContextObject: Context1Service {
         if !isInvalid { tellSuccessDuration() }
     }
 
-    /// After Invalidate nothing is kept: everything reads as its default.
+    /// Sets a property.
+    ///
+    /// An invalidated context keeps no values and reads as default.
     private func set<Value: Equatable>(
         _ property: WritableKeyPath<Properties, Value>,
         to value: Value,
@@ -377,7 +388,7 @@ final class ContextObject: Context1Service {
         evaluatedDomainState
     }
 
-    /// CanEvaluate found this state, perhaps of what a sensor said before it fell asleep.
+    /// Stores the domain state that CanEvaluate found, possibly from before a sensor fell asleep.
     func couldEvaluate(_ state: [UInt8], isFromBefore: Bool) {
         evaluatedDomainState = state
         isStateFromBefore = isFromBefore && !state.isEmpty
@@ -391,9 +402,11 @@ final class ContextObject: Context1Service {
         )
     }
 
-    /// A domain state is read once it is told what is enrolled (L11b), and once sensors that slept
-    /// have said what changed meanwhile (L12); a reader of it, or of all properties, has the
-    /// sensors asked behind the answer.
+    /// Returns the work to do before a property is read.
+    ///
+    /// A domain state waits until the sensors have listed the templates (L11b), and until sensors
+    /// that slept have reported changes (L12). Reading it also queries the sensors in the
+    /// background.
     private func preparation(for property: String?) -> (@BusActor @Sendable () async -> Void)? {
         if property == "BiometryType" { return sensors.answers }
         let isRead =
@@ -423,7 +436,6 @@ final class ContextObject: Context1Service {
         ]
     }
 
-    /// Tells the creator that a property has changed.
     func announce(_ property: String) {
         guard !isInvalid else { return }
         tell([property])

@@ -8,7 +8,7 @@ import LocalAuthBus
 final class DeviceObject: Device1Service {
     /// The longest label, in bytes.
     static let longestLabel = 256
-    /// What clients are told of when it changes.
+    /// Properties with change signals.
     private static let changing = [
         "Description", "BiometryType", "Strength", "Available", "Unavailability", "EnrollStages",
         "Instructions",
@@ -21,7 +21,7 @@ final class DeviceObject: Device1Service {
     private let enrolments: Enrolments
     private let sessions: Sessions
     private let administration: Administration
-    /// The Enroll calls that have not been answered.
+    /// The unanswered Enroll calls.
     private(set) var calls: [DeviceEnrolment] = []
     private var announced: [Variant] = []
 
@@ -54,7 +54,7 @@ final class DeviceObject: Device1Service {
         }
     }
 
-    /// Tells everybody what changed.
+    /// Signals the properties that changed.
     func announce() {
         let before = announced
         announced = values
@@ -93,7 +93,7 @@ final class DeviceObject: Device1Service {
         return try DeviceOptions(options, of: call.peer)
     }
 
-    /// The templates of a user, asked for anew.
+    /// Returns the templates of a user after querying the sensor.
     private func templates(of uid: UInt32) async throws(DBusError) -> [Template] {
         try checkUsable()
         await enrolments.refresh(uid)
@@ -114,7 +114,7 @@ final class DeviceObject: Device1Service {
         }
     }
 
-    /// What was learned of a user, of templates that were asked for anew.
+    /// Returns the learned entries of a user, for templates that the sensor lists anew.
     private func learned(of uid: UInt32) async throws(DBusError) -> [LearnedEntry] {
         guard try await !templates(of: uid).isEmpty else { return [] }
         return try await sensor.templates.learned(of: uid)
@@ -144,7 +144,8 @@ final class DeviceObject: Device1Service {
         }
         try checkNotEnrolling()
         return .later { [self] () throws(DBusError) in
-            // Not before the call is admitted: one that is refused leaves nothing behind.
+            // Create this only after the call is admitted, so that a refused call leaves no state
+            // behind.
             let enrolment = DeviceEnrolment(
                 client: evaluations.clients[call.peer],
                 authorization: authorization(.enroll, options),
@@ -167,7 +168,7 @@ final class DeviceObject: Device1Service {
             do throws(DBusError) {
                 try await enrolment.checkSession(evaluations.facts)
             } catch {
-                // Nobody knows whose finger it is.
+                // The owner of the new template is uncertain, so remove it.
                 await sensor.templates.discard(id, of: options.uid).value
                 throw error
             }
@@ -188,14 +189,14 @@ final class DeviceObject: Device1Service {
         }
     }
 
-    /// Ends every enrolment before the service stops.
+    /// Ends all enrolments when the service stops.
     func stop() {
         for enrolment in calls {
             enrolment.end(DBusError(.systemCancel, "The authentication service stops."))
         }
     }
 
-    /// A session was locked or left, or, where it is nil, the machine goes to sleep.
+    /// Ends the session's enrolments after a lock or a switch; nil, for sleep, ends all enrolments.
     func interrupted(_ session: String?, _ refusal: Refusal) {
         for enrolment in calls { enrolment.interrupted(session, refusal) }
     }
@@ -301,7 +302,7 @@ final class DeviceObject: Device1Service {
                 await enrolments.refresh(uid)
                 return removed
             } catch {
-                // Some may be gone, and count no more.
+                // Some templates may have been removed despite the error.
                 sensor.templates.changed(of: uid)
                 await enrolments.refresh(uid)
                 throw error
@@ -321,7 +322,7 @@ final class DeviceObject: Device1Service {
         )
     }
 
-    /// A passcode within the last minute, or one now; for another user, polkit's word.
+    /// Requires a password within the last minute, or polkit's authorization for another user.
     private func authorize(
         _ authorization: Authorization,
         _ call: IncomingCall,
@@ -334,9 +335,9 @@ final class DeviceObject: Device1Service {
         }
     }
 
-    /// Lets on whoever may remove what `isThere` finds.
+    /// Authorizes a removal if the caller may remove and `isThere` finds an entry.
     ///
-    /// Who may not is not told what is there.
+    /// Callers without permission do not learn which entries exist.
     private func authorizeRemoval(
         _ options: DeviceOptions,
         _ call: IncomingCall,

@@ -2,7 +2,7 @@ import AuthEngine
 import Contract
 import DBus
 
-/// The options of one Evaluate call, checked and frozen.
+/// The checked options of one Evaluate call.
 struct EvaluateOptions {
     var timeout = Duration.seconds(120)
     var fallbackTitle: String?
@@ -16,7 +16,7 @@ struct EvaluateOptions {
     var activationToken: String?
     var uid: UInt32?
 
-    /// Reads what is known and ignores the rest.
+    /// Reads the known options and ignores others.
     ///
     /// - Throws: InvalidArgs for a wrong type or a value out of range.
     init(_ options: [String: Variant]) throws(DBusError) {
@@ -47,7 +47,7 @@ struct EvaluateOptions {
         if uid == UInt32.max { throw .invalid("there is no such user") }
     }
 
-    /// Refuses a number of seconds that is no duration.
+    /// Checks that a number of seconds is finite and not negative.
     static func check(duration: Double, of name: String) throws(DBusError) {
         guard duration.isFinite, duration >= 0 else {
             throw .invalid("\(name) is negative, infinite or not a number")
@@ -55,7 +55,6 @@ struct EvaluateOptions {
     }
 }
 
-/// Typed look-ups in `a{sv}`.
 struct OptionReader {
     private let options: [String: Variant]
 
@@ -63,9 +62,9 @@ struct OptionReader {
         self.options = options
     }
 
-    /// The value of an option, or nil when it is absent.
+    /// Returns the value of an option, or nil if it is absent.
     ///
-    /// - Throws: InvalidArgs when it has another type.
+    /// - Throws: InvalidArgs if the value has a different type.
     func value<T>(_ name: String, _ path: (Variant) -> T?) throws(DBusError) -> T? {
         guard let variant = options[name] else { return nil }
         guard let value = path(variant) else {
@@ -74,13 +73,13 @@ struct OptionReader {
         return value
     }
 
-    /// A text for a button: cleaned and cut.
+    /// Returns a button's title, cleaned and cut.
     func title(_ name: String) throws(DBusError) -> String? {
         guard let text = try value(name, \.asString) else { return nil }
         return DisplayText.cleaned(text, limit: DisplayText.titleLimit)
     }
 
-    /// An opaque text that is handed on as it is, within bounds.
+    /// Returns an opaque text of at most 4096 bytes, which is passed on unchanged.
     func token(_ name: String) throws(DBusError) -> String? {
         guard let text = try value(name, \.asString) else { return nil }
         guard text.utf8.count <= 4096 else { throw .invalid("option \(name) is over 4096 bytes") }
@@ -89,20 +88,16 @@ struct OptionReader {
 }
 
 extension DBusError {
-    /// The answer to malformed input.
     static func invalid(_ message: String) -> DBusError { DBusError(.invalidArgs, message) }
-    /// The answer to somebody who may not do this.
     static func denied(_ message: String) -> DBusError { DBusError(.accessDenied, message) }
-    /// The answer when a quota is used up.
     static func exceeded(_ message: String) -> DBusError { DBusError(.limitsExceeded, message) }
 }
 
-/// Checks that are the same wherever a reason or a policy comes in.
+/// Checks for all methods with a reason or a policy.
 enum Checked {
-    /// The longest reason that is taken, in bytes.
+    /// The longest accepted reason, in bytes.
     static let longestReason = 65_536
 
-    /// The policy of a raw value.
     static func policy(_ raw: UInt32) throws(DBusError) -> Policy {
         guard let policy = Policy(rawValue: raw) else {
             throw .invalid("policy \(raw) is none of 1, 2, 3, 4")
@@ -110,7 +105,7 @@ enum Checked {
         return policy
     }
 
-    /// The reason as it will be shown (R20, L14).
+    /// Returns the reason as the prompt shows it (R20, L14).
     static func reason(_ text: String) throws(DBusError) -> String {
         guard text.utf8.count <= longestReason else { throw .invalid("the reason is over 64 KiB") }
         let shown = DisplayText.cleaned(text, limit: DisplayText.reasonLimit)

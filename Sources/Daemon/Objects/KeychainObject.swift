@@ -14,15 +14,18 @@ final class KeychainObject: Keychain1Service {
     let audit: AuditTrail
     let turns = KeychainTurns()
     let temporary = TemporaryKeys()
-    /// Users whose passcode was removed, and whose items that need one have yet to go.
+    /// Users whose password was removed, while their items that need a password are not deleted
+    /// yet.
     var withoutPasscode: Set<UInt32> = []
-    /// Users whose passcode may be the same one again, and whose items that need one are hidden.
+    /// Users whose password is unavailable but may return unchanged.
+    ///
+    /// Items that need a password are hidden.
     var withheld: Set<UInt32> = []
-    /// Users of whom the verifier didn't say, when it was asked last, whether they have a passcode.
+    /// Users for whom the verifier's last query failed.
     var unsaid: Set<UInt32> = []
     var isSetAsideReported = false
 
-    /// `keychain` is nil where there is none.
+    /// A nil `keychain` makes every method fail with NotAvailable.
     init(
         keychain: Keychain?,
         evaluations: Evaluations,
@@ -39,7 +42,7 @@ final class KeychainObject: Keychain1Service {
 
     /// The keychain.
     ///
-    /// - Throws: NotAvailable where there is none.
+    /// - Throws: NotAvailable if the service has none.
     var keychain: Keychain {
         get throws(DBusError) {
             guard let store else {
@@ -194,7 +197,7 @@ final class KeychainObject: Keychain1Service {
                     )
                 }
             } catch {
-                // As in Read: what was typed and opened nothing is asked for again.
+                // As in Read, ask again for a typed password that opened no item.
                 if error.name == .keychainAuthFailed, let password {
                     context?.forget(typed: password)
                 }
@@ -225,7 +228,7 @@ final class KeychainObject: Keychain1Service {
     ) throws(DBusError) -> Answer<(id: String, publicKey: [UInt8])> {
         var attributes = try placed(attributes, of: call.peer)
         if attributes["class"] == nil { attributes["class"] = .string("keys") }
-        // A key without a tag is told from others by its hash.
+        // A key without a tag needs its hash as label, to differ from other keys.
         if attributes["atag"] == nil, attributes["klbl"] == nil { attributes["klbl"] = .bytes([]) }
         let new = try NewItem(attributes, accessControl, options, call, evaluations.clients)
         let isTemporary = try OptionReader(options).value("temporary", \.asBool) ?? false
@@ -302,7 +305,8 @@ final class KeychainObject: Keychain1Service {
         }
     }
 
-    /// What Decrypt knows; Apple's name is eciesEncryptionCofactorVariableIVX963SHA256AESGCM.
+    /// The algorithm of Decrypt, which Apple calls
+    /// eciesEncryptionCofactorVariableIVX963SHA256AESGCM.
     static let encryption = "ecies-cofactor-x963-sha256-aesgcm"
 
     func keyExchange(

@@ -1,11 +1,12 @@
 import LocalAuthBus
 
-/// The names of the options that each method has a meaning for; all others are ignored, and told in
-/// a diagnosis (``UnknownOptions``).
+/// The option names that each method knows.
+///
+/// Other options are ignored and reported in a diagnosis (``UnknownOptions``).
 enum OptionNames {
-    /// By interface and method.
+    /// Names by interface and method.
     ///
-    /// Methods without options are not in it.
+    /// Methods without options are absent.
     static let table: [String: [String: Set<String>]] = [
         Authentication1.interface: [
             "Evaluate": evaluation.union(["fallback-title", "uid"]),
@@ -41,9 +42,9 @@ enum OptionNames {
         "timeout", "cancel-title", "interaction-not-allowed", "reuse-duration", "sensors",
         "minimum-strength", "require-confirmation", "parent-window", "activation-token",
     ]
-    /// What an access control says, a dictionary of its own in such a call.
+    /// The keys of an access control dictionary.
     static let accessControl: Set = ["flags", "accessible"]
-    /// What `requester` says, likewise.
+    /// The keys of the `requester` dictionary.
     static let requester: Set = ["name", "pid"]
     private static let change: Set = [
         "context", "timeout", "uid", "parent-window", "activation-token",

@@ -1,17 +1,18 @@
 import DBus
 
-/// On whose behalf a caller says that it asks.
+/// The app on whose behalf a caller claims to ask.
 ///
-/// Only the caller says so: it is shown and written down beside the caller, and decides nothing.
+/// The daemon does not verify the claim. Prompt and audit show it beside the caller, and no
+/// decision depends on it.
 struct Requester: Hashable, Sendable {
     /// The name to show, cleaned and never blank.
     let name: String
-    /// Its process; 0: not told.
+    /// The app's pid; 0 if not stated.
     let pid: UInt32
 
-    /// Nil without one.
+    /// Reads the option `requester`; nil without it.
     ///
-    /// - Throws: InvalidArgs for a wrong type, or a name that nobody could read.
+    /// - Throws: InvalidArgs for a wrong type, or an unreadable name.
     init?(_ options: [String: Variant]) throws(DBusError) {
         guard let values = try OptionReader(options).value("requester", \.asDictionary)
         else { return nil }

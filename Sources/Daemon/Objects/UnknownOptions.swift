@@ -1,46 +1,48 @@
 import DBus
 
-/// The options that callers gave and no method knows, for each user the last ones.
+/// The last options of each user that no method knows.
 ///
-/// An option may come with a later version, so it is no error; who misspelled one learns it from a
-/// diagnosis.
+/// An unknown option is no error, because a later version may define it. A diagnosis reports
+/// misspelled options.
 @BusActor
 final class UnknownOptions {
-    /// One name, and the method that it was given to.
+    /// An option name and its method.
     struct Use: Hashable {
-        /// Without what could mislead a reader, at most ``longestName`` characters.
+        /// Only plain characters, at most ``longestName`` of them.
         let name: String
         /// The interface without its prefix, and the method.
         let method: String
     }
 
-    /// How many are kept of a user.
+    /// How many options are kept for each user.
     static let limit = 8
     /// The longest name that is kept, in characters.
     static let longestName = 64
-    /// Of how many users they are kept: user namespaces have more than anybody needs.
+    /// For how many users options are kept.
+    ///
+    /// User namespaces can provide very many uids.
     static let userLimit = 64
 
-    /// The newest last, of users and of each one's.
+    /// Ordered from oldest to newest, both users and their options.
     private var users: [(uid: UInt32, uses: [Use])] = []
 
-    /// Keeps the names that the method has no meaning for.
+    /// Keeps the names that the method does not know.
     ///
     /// - Parameters:
     ///   - options: a dictionary of the call.
-    ///   - call: whose method says which names are known.
-    ///   - names: those of a dictionary that is not the method's options.
+    ///   - call: determines the method and so the known names.
+    ///   - names: the known names of a nested dictionary; nil for the method's options.
     func take(
         _ options: [String: Variant],
         of call: IncomingCall,
         among names: Set<String>? = nil
     ) {
-        // A dictionary among the options.
+        // `requester` is a dictionary among the options.
         if names == nil, let requester = options["requester"]?.asDictionary {
             take(requester, of: call, among: OptionNames.requester)
         }
         guard let known = names ?? OptionNames.table[call.interface]?[call.member] else { return }
-        // By their bytes: as texts, long names take long to be compared.
+        // Sort by bytes, because comparing long names as texts is slow.
         let unknown = options.keys.filter { !known.contains($0) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
             .prefix(Self.limit)
@@ -57,8 +59,10 @@ final class UnknownOptions {
         users = users.suffix(Self.userLimit - 1) + [user]
     }
 
-    /// Those of a user, the newest first, each as one phrase; root also learns the newest one of
-    /// each other user, so that nobody's hide another's.
+    /// Returns a phrase for each option of a user, newest first.
+    ///
+    /// Root also gets the newest option of each other user, so that no user's options hide
+    /// another's.
     func phrases(for uid: UInt32) -> [String] {
         let own = users.first { $0.uid == uid }?.uses.reversed() ?? []
         var phrases = own.map { "\($0.name) (\($0.method))" }
@@ -70,7 +74,8 @@ final class UnknownOptions {
         return phrases
     }
 
-    /// A name has letters of ASCII, digits and few signs; others could pass for a sentence of ours.
+    /// Replaces all characters except ASCII letters, digits and few signs, so that a name can't
+    /// pass for a sentence of the service.
     private static func plain(_ name: String) -> String {
         let shown = name.unicodeScalars.prefix(longestName)
             .map { scalar in

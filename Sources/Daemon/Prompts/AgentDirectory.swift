@@ -3,22 +3,20 @@ import DBus
 import Linux
 import LocalAuthBus
 
-/// The prompt agents that registered: where they are on the bus.
+/// The registered prompt agents and their addresses on the bus.
 ///
-/// Which of them shows a prompt is the engine's decision.
+/// The engine decides which agent shows a prompt.
 @BusActor
 final class AgentDirectory {
-    /// Registrations that one connection may hold.
     static let limit = 4
-    /// Registrations of one user's connections together; each may hold a descriptor.
+    /// The limit for all connections of a user; each registration may hold a descriptor.
     static let limitPerUser = 64
 
-    /// The longest path of an agent, in bytes.
     static let longestPath = 256
 
     final class Registration {
         fileprivate(set) var agent: Agent
-        /// Whether the session that it serves has ended.
+        /// Whether the session that the agent serves has ended.
         fileprivate var isHomeless = false
         let peer: Peer
         let path: ObjectPath
@@ -31,10 +29,9 @@ final class AgentDirectory {
         }
     }
 
-    /// A process that an agent serves.
     private struct ServedProcess {
         let pid: Int32
-        /// A pidfd, so that another process that gets the number later is not mistaken for it.
+        /// A pidfd, so that a later process with a reused pid is not mistaken for it.
         let descriptor: OwnedDescriptor
     }
 
@@ -62,7 +59,7 @@ final class AgentDirectory {
 
     subscript(_ id: AgentID) -> Registration? { registrations[id] }
 
-    /// The registrations of one user, in the order in which they were made.
+    /// Returns a user's registrations, oldest first.
     func serving(uid: UInt32) -> [Registration] {
         registrations.values.filter { $0.agent.uid == uid }
             .sorted { $0.agent.id.rawValue < $1.agent.id.rawValue }
@@ -90,7 +87,7 @@ final class AgentDirectory {
         }
         return .later { [self] () throws(DBusError) in
             let home = try await sessions.home(of: peer, isForProcess: served != nil)
-            // One that left must not keep another from its place.
+            // An agent that has left must not keep another agent from its place.
             await connection.catchUpWithNames()
             guard let home, !peer.hasLeft else {
                 throw .denied("the caller has no session that prompts can be shown in")
@@ -136,7 +133,7 @@ final class AgentDirectory {
         return home.session
     }
 
-    /// The agent that a connection registered at `path` goes.
+    /// Removes the agent that a connection registered at a path.
     func unregister(_ peer: Peer, path: ObjectPath) throws(DBusError) {
         guard
             let found = registrations.values.first(where: { $0.peer === peer && $0.path == path })
@@ -144,7 +141,8 @@ final class AgentDirectory {
         remove(found.agent.id)
     }
 
-    /// A session ended; nil: those of the time without a login manager.
+    /// Marks agents of an ended session as homeless; nil means the sessions assumed without a login
+    /// manager.
     func leave(session: String?) {
         for registration in registrations.values
         where registration.agent.session == session ?? Sessions.only(of: registration.agent.uid) {
@@ -152,8 +150,9 @@ final class AgentDirectory {
         }
     }
 
-    /// Sessions came or went: agents whose own ended belong to the one that their process is in
-    /// now, or, where that can't be found out, to none until sessions come or go again.
+    /// Moves homeless agents to their process's current session after sessions came or went.
+    ///
+    /// An agent whose session can't be determined stays homeless until the next change.
     func moveHomeless() {
         for registration in registrations.values where registration.isHomeless {
             onLoop { await self.move(registration) }
@@ -171,7 +170,7 @@ final class AgentDirectory {
         var agent = old
         agent.session = home.session
         agent.isAtDisplay = home.isAtDisplay
-        // Where another one serves already, it waits until that has left.
+        // If another agent already serves there, this agent waits until that agent has left.
         guard events.canRegister(agent) else { return events.agentRegistered(old) }
         registration.agent = agent
         registration.isHomeless = false
@@ -186,8 +185,8 @@ final class AgentDirectory {
         let id = registration.agent.id
         if let served {
             let descriptor = served.descriptor
-            // It was looked at a while ago: what it was found to be may have been said of the next
-            // process that has its number.
+            // The checks of this pid took time, so its process may have ended and the checks may
+            // describe a successor.
             guard !ProcessDescriptor.hasEnded(descriptor) else { throw Self.noProcess(served.pid) }
             registration.sources.append(
                 EventLoop.shared.watch(descriptor: descriptor.rawValue) { [weak self] in
@@ -221,9 +220,9 @@ final class AgentDirectory {
         )
     }
 
-    /// The process that a caller may serve.
+    /// Returns the process that a caller may serve.
     ///
-    /// It is opened before anything is found out about its number.
+    /// The process is opened before its pid is checked, so that a reused pid is detected.
     private static func serve(
         _ number: UInt32,
         for peer: Peer
@@ -242,13 +241,13 @@ final class AgentDirectory {
     }
 }
 
-/// What the engine hears of agents, and says about them.
+/// Receives changes of agents, and tells whether the engine accepts them.
 @BusActor
 protocol AgentEvents: AnyObject {
-    /// Whether an agent would be the only one of its kind where it serves.
+    /// Whether the agent would be the only agent of its kind where it serves.
     func canRegister(_ agent: Agent) -> Bool
     func agentRegistered(_ agent: Agent)
     func agentLeft(_ id: AgentID)
-    /// Whether a caller has an agent may be answered otherwise now.
+    /// Called when callers may have gained or lost an agent.
     func agentsChanged()
 }

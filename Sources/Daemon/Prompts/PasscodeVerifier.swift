@@ -9,34 +9,39 @@ import Sealing
 /// The known state of a user's passcode.
 enum PasscodeState: Equatable, Sendable {
     case set
-    /// The passcode cannot be given now, as with a locked account, but it may come back unchanged.
+    /// The password can't be used now, as with a locked account, but may return unchanged.
     case withheld
-    /// There is none any more.
     case removed
 }
 
-/// The process that asks PAM; the bus starts it when it is needed.
+/// The process that calls PAM.
 ///
-/// The daemon passes a sealed passcode on, and hears yes or no.
+/// The bus starts it when needed.
+///
+/// The daemon forwards a sealed password and receives only a verdict.
 @BusActor
 final class PasscodeVerifier {
-    /// Time limit of the question whether a passcode is set.
+    /// Timeout of the query whether a password is set.
     static let patience = Duration.seconds(10)
-    /// Time limit of a call that needs no person, which is answered within 3 s.
+    /// Timeout of a call that needs no person, which must be answered within 3 s.
     private static let longestWait = Duration.milliseconds(2500)
-    /// Longer than it takes until a check has its turn and PAM its deadline.
+    /// Timeout of a verification.
+    ///
+    /// It exceeds the wait for a turn plus PAM's own timeout.
     var longestVerify = Duration.seconds(100)
 
     typealias Absence = ServiceAbsence
 
     private struct Answer {
         let state: PasscodeState
-        /// The state of the shadow file before the question.
+        /// The shadow file's state before the query.
         let stamp: FileStamp?
     }
 
     let service: SupervisedService
-    /// The public key of the verifier that answered last; prompts seal passcodes to it.
+    /// The public key of the verifier that answered last.
+    ///
+    /// Prompts seal passwords to it.
     private(set) var sealingKey: [UInt8] = []
     private lazy var answers = Mirror<UInt32, Answer> { [unowned self] uid in await ask(uid) }
     private let connection: Connection
@@ -45,10 +50,12 @@ final class PasscodeVerifier {
     private let shadowFile: String?
     private let found: @BusActor (_ uid: UInt32, PasscodeState) -> Void
 
-    /// `found` is called when a user's passcode is found to be another way than it was.
+    /// Creates the supervisor of the verifier.
     ///
-    /// On the system bus root alone may be the verifier: it can read every passcode. While it
-    /// sleeps, `shadowFile` shows changes; nil: changes stay unseen.
+    /// `found` is called when the state of a user's password changes.
+    ///
+    /// On the system bus only root may be the verifier, because it can read every password. While
+    /// the verifier sleeps, changes of `shadowFile` make answers stale; nil disables this check.
     init(
         connection: Connection,
         lanes: CallBudget,
@@ -70,20 +77,21 @@ final class PasscodeVerifier {
         service.user = self
     }
 
-    /// Watches for the verifier.
     func start() { service.startWatching() }
 
-    /// The unique name of the process that can be called; nil: none is there.
+    /// The unique name of the verifier if it can be called.
     var owner: String? { service.state == .ready ? service.owner : nil }
 
-    /// Why it couldn't be called last; nil: it could.
+    /// Why the verifier can't be called; nil if it can.
     var absence: Absence? { service.absence }
 
     private func proxy(_ owner: String) -> Passcode1Proxy {
         Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
     }
 
-    /// Reads the public key; a verifier must have a key.
+    /// Reads the verifier's public key.
+    ///
+    /// Returns false if there is none.
     private func readKey(of owner: String) async -> Bool {
         let key = try? await lanes.run(.questions, for: CallBudget.service) {
             () throws(DBusError) in
@@ -103,9 +111,9 @@ final class PasscodeVerifier {
 
     // MARK: - Whether a passcode is set
 
-    /// Returns the cached answer; nil: it has to be asked for.
+    /// Returns the cached answer, or nil if the verifier must be queried.
     ///
-    /// The answer of a verifier that sleeps is fresh while the shadow file is as it was.
+    /// The answer of a sleeping verifier stays fresh while the shadow file is unchanged.
     func told(of uid: UInt32) -> PasscodeFact? {
         guard let answer = answers.cached(uid) else { return nil }
         if owner == nil {
@@ -118,10 +126,11 @@ final class PasscodeVerifier {
 
     private var stamp: FileStamp? { shadowFile.flatMap { FileStamp(of: $0) } }
 
-    /// Returns the cached answer, or asks; unknown while a verifier hangs (L31).
+    /// Returns the cached answer or queries the verifier; `.unknown` while the verifier hangs
+    /// (L31).
     func findOut(_ uid: UInt32) async -> PasscodeFact {
         if let told = told(of: uid) { return told }
-        // A start has a time limit of its own (L26).
+        // A start has its own timeout (L26).
         guard owner != nil else { return await answer(uid) }
         var fact: PasscodeFact?
         let answered = ConditionVariable()
@@ -133,7 +142,9 @@ final class PasscodeVerifier {
         return fact ?? .unknown
     }
 
-    /// Callers share a question.
+    /// Queries the verifier.
+    ///
+    /// Concurrent callers share a query.
     private func answer(_ uid: UInt32) async -> PasscodeFact {
         await answers.join(uid)
         if let told = told(of: uid) { return told }
@@ -142,12 +153,12 @@ final class PasscodeVerifier {
 
     /// Refreshes an answer in the background, at most once a second.
     ///
-    /// Signals may get lost, and the verifier can't watch every source of users.
+    /// Signals can be lost, and the verifier can't watch every source of users.
     func askBehind(_ uid: UInt32, at now: Instant) {
         answers.refreshInBackground(uid, at: now)
     }
 
-    /// Asks whether the user has a passcode that can be verified.
+    /// Queries whether the user has a password that can be verified.
     func passcode(of uid: UInt32) async -> PasscodeFact {
         switch await state(of: uid) {
         case .set: .set
@@ -156,7 +167,7 @@ final class PasscodeVerifier {
         }
     }
 
-    /// Asks for the state of the user's passcode; nil: the verifier doesn't say.
+    /// Queries the state of the user's password; nil if the verifier does not answer.
     func state(of uid: UInt32) async -> PasscodeState? {
         let said = await answers.revalidate(uid)
         return owner == nil ? nil : said?.state
@@ -164,7 +175,7 @@ final class PasscodeVerifier {
 
     private func ask(_ uid: UInt32, isAgain: Bool = false) async -> Answer? {
         let (stamp, before) = (stamp, answers.last(uid)?.state)
-        // Meanwhile the bus is asked whether the owner is unchanged.
+        // Meanwhile, ask the bus whether the owner is unchanged.
         var isFoundOut = true
         let known = self.owner
         let question = known == nil ? nil : onLoop { isFoundOut = await self.service.revalidate() }
@@ -181,7 +192,7 @@ final class PasscodeVerifier {
         }
         if said == nil { await service.revalidate() }
         guard self.owner == owner else {
-            // The verifier was exiting when the question came: its successor answers.
+            // The verifier was exiting when the query arrived, so ask its successor.
             return isAgain ? nil : await ask(uid, isAgain: true)
         }
         guard let said else { return nil }
@@ -189,9 +200,11 @@ final class PasscodeVerifier {
         return Answer(state: said, stamp: stamp)
     }
 
-    /// A passcode counts as removed only if the verifier says so.
+    /// Queries the state.
     ///
-    /// If the verifier can't be asked, or doesn't know the question, no item is deleted.
+    /// A password counts as removed only if the verifier says so.
+    ///
+    /// If the verifier fails to answer or does not implement the query, no item is deleted.
     private func state(of uid: UInt32, _ proxy: Passcode1Proxy) async -> PasscodeState? {
         try? await lanes.run(.questions, for: uid) { () throws(DBusError) in
             if try await proxy.isSet(uid: uid, timeout: Self.patience) { return .set }
@@ -203,10 +216,10 @@ final class PasscodeVerifier {
 
     // MARK: - Verifying
 
-    /// Has a sealed passcode verified.
+    /// Verifies a sealed password.
     ///
-    /// If the verifier itself reports an error, it gave no verdict. If its answer is lost, the
-    /// passcode may have been wrong.
+    /// An error from the verifier itself is no verdict. If the reply is lost, the password may have
+    /// been wrong.
     func verify(uid: UInt32, prompt: String, sealed: [UInt8]) async -> PasscodeVerdict {
         await verify(uid, prompt, sealed, isAgain: false)
     }
@@ -232,13 +245,13 @@ final class PasscodeVerifier {
             guard self.owner == owner else { return .lost }
             return isCorrect ? .correct : .wrong
         } catch {
-            // The verifier was exiting and did not read the passcode: its successor verifies.
+            // The verifier was exiting and did not read the password, so ask its successor.
             let isUnread = [.passcodeCanceled, .serviceUnknown, .nameHasNoOwner]
                 .contains(error.name)
             if isUnread, !isAgain, await service.revalidate(), self.owner != owner {
                 return await verify(uid, prompt, sealed, isAgain: true)
             }
-            // The prompt sealed it to another key.
+            // The prompt sealed the password to an old key.
             if error.name == .invalidArgs { _ = await readKey(of: owner) }
             let isLost = [.noReply, .timeout, .disconnected].contains(error.name)
             return isLost ? .lost : .failed
@@ -257,7 +270,8 @@ extension PasscodeVerifier: SupervisedServiceUser {
         guard await readKey(of: peer.name) else {
             return .notStarting(reason: "The password verifier offers no key to seal passwords to.")
         }
-        // The bus takes this before any question, so that changes after an answer are heard.
+        // The bus handles this subscription before any query, so that no change after an answer is
+        // missed.
         service.listen {
             let changes = proxy(peer.name)
                 .onChanged { [weak self] uid in

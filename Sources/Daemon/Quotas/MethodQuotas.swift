@@ -2,23 +2,25 @@ import BusGuard
 import DBus
 import LocalAuthBus
 
-/// What bounds each method of the service (L21): a method that costs is counted until it is
-/// answered, for its connection and its user.
+/// Bounds for each method of the service (L21).
+///
+/// A costly method counts until it is answered, for its connection and its user.
 enum MethodQuotas {
-    /// The most that the calls, contexts and credentials of one user hold together.
+    /// The most memory for calls, contexts and credentials of one user, in bytes.
     static let bytesPerUser = 8 * 1024 * 1024
-    /// What those of all users hold together before each may have an equal share alone.
+    /// The memory of all users, in bytes, above which each user is limited to an equal share.
     ///
-    /// Twice as much, which is the bound, is half of the unit's `MemoryMax=`.
+    /// The hard bound is twice this value, which is half of the unit's `MemoryMax=`.
     static let bytesOfAll = 128 * 1024 * 1024
-    /// Unanswered questions.
+    /// Unanswered calls that query other processes.
     static let questions = CallQuota.Limit(perConnection: 64, perUser: 256)
-    /// Unanswered questions whose answer many share: each costs its message, and no question more.
+    /// Unanswered calls that share a query: each costs memory for its message, but no further
+    /// query.
     static let shared = CallQuota.Limit(perConnection: 512, perUser: 1024)
-    /// How many connections' worth of evaluations one user may have unanswered.
+    /// The factor from a connection's limit of evaluations to a user's limit.
     static let connectionsPerUser = 8
 
-    /// The bounds by the administrator's settings.
+    /// Returns the bounds under the administrator's settings.
     static func limits(_ configuration: Configuration) -> [CallQuota.Kind: CallQuota.Limit] {
         let pending = configuration.pendingPerConnection
         return [
@@ -27,7 +29,6 @@ enum MethodQuotas {
         ]
     }
 
-    /// The kind of each method that the service has.
     static let table: CallQuota.Table = [
         Authentication1.interface: [
             "CanEvaluate": .shared, "CanInteract": .question, "CreateContext": .immediate,

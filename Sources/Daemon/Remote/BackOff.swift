@@ -1,11 +1,13 @@
 import AuthEngine
 
-/// The pause before the daemon starts a helper again: a second after a fault, and after faults in
-/// a row 2, 4 … 60 s, until the helper has worked for a while.
+/// The pause before the daemon starts a helper again.
+///
+/// The pause is a second after a fault, and 2, 4 … 60 s after repeated faults, until the helper has
+/// worked for a while.
 struct BackOff {
-    /// Work that makes earlier faults forgotten.
+    /// Working time after which earlier faults are forgotten.
     private static let probation = Duration.seconds(60)
-    /// Faults that may come from a person who ended the helper by hand.
+    /// Faults without a longer pause, because a person may have ended the helper by hand.
     private static let excused = 6
 
     private var faults = 0
@@ -15,12 +17,12 @@ struct BackOff {
         readySince = now
     }
 
-    /// Forgets earlier faults, if it has worked for long enough until it ended.
+    /// Forgets earlier faults if the helper worked long enough before it ended.
     mutating func ended(at now: Instant, wasReady: Bool) {
         if wasReady, now - readySince >= Self.probation { faults = 0 }
     }
 
-    /// Counts a fault, and says how long to wait.
+    /// Counts a fault and returns the pause.
     mutating func failed(at now: Instant, wasReady: Bool) -> Duration {
         ended(at: now, wasReady: wasReady)
         defer { faults += 1 }

@@ -2,39 +2,41 @@ import AuthEngine
 import AuthStore
 import DBus
 
-/// Answers of another process, by user or by name, each with its freshness (L11b).
+/// A cache of another process's answers, each with its freshness (L11b).
 ///
-/// A signal that something changed makes an answer stale. Signals can be lost: so an answer is
-/// refreshed behind its use, at most once a second, and revalidated before a decision. Callers
-/// share a question about a key, and never get an answer that is older than their call.
+/// A signal about a change makes an answer stale. Because signals can be lost, answers are also
+/// refreshed in the background, at most once a second, and revalidated before a decision. Callers
+/// share a query about a key, and never get an answer that is older than their call.
 @BusActor
 final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
-    /// The most keys with an answer; the key that was asked about longest ago makes room.
+    /// The most keys with an answer.
+    ///
+    /// The key with the oldest query is evicted.
     private static var limit: Int { 1024 }
-    /// The shortest time between two questions in the background.
+    /// The shortest time between two background queries of a key.
     private static var pause: Duration { .seconds(1) }
 
     private struct Entry {
         var value: Value?
         var askedAt: Instant
         var isFresh = false
-        /// Whether a question is under way that no change came after.
+        /// Whether a query is running, and no change was announced since it began.
         var isAsking = false
     }
 
     private var entries: [Key: Entry] = [:]
     private var waiting: [Key: [CheckedContinuation<Void, Never>]] = [:]
-    /// The keys of changes whose question has not begun.
+    /// Keys with an announced change and a scheduled query that has not begun.
     private var noted: Set<Key> = []
     private let lookUps = SharedLookUps<Key, Value?>()
     private let ask: @BusActor (Key) async -> Value?
     private let dropped: @BusActor (Key) -> Void
 
-    /// Makes a mirror without answers.
+    /// Creates an empty mirror.
     ///
     /// - Parameters:
-    ///   - dropped: Called for each key that makes room.
-    ///   - ask: Asks the other process; nil: the sensor does not answer.
+    ///   - dropped: called for each evicted key.
+    ///   - ask: queries the other process; nil means no answer.
     init(
         dropped: @escaping @BusActor (Key) -> Void = { _ in },
         ask: @escaping @BusActor (Key) async -> Value?
@@ -48,36 +50,38 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     /// Returns the last answer, fresh or stale.
     func last(_ key: Key) -> Value? { entries[key]?.value }
 
-    /// Whether no signal since the last question has made its answer stale.
+    /// Whether the answer is newer than all announced changes.
     func isFresh(_ key: Key) -> Bool { entries[key]?.isFresh == true }
 
     /// Returns the last answer if it is fresh.
     func cached(_ key: Key) -> Value? { isFresh(key) ? last(key) : nil }
 
-    /// Whether a fresh or stale answer fulfils a condition.
+    /// Whether any answer, fresh or stale, fulfils a condition.
     func contains(where isMatch: (Key, Value) -> Bool) -> Bool {
         entries.contains { key, entry in entry.value.map { isMatch(key, $0) } ?? false }
     }
 
-    /// Whether the last question was a moment ago: an unanswered question is not repeated yet.
+    /// Whether the last query was less than a second ago.
+    ///
+    /// Failed queries are not repeated earlier.
     func isRecent(_ key: Key, at now: Instant) -> Bool {
         entries[key].map { now - $0.askedAt < Self.pause } ?? false
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// Asks anew, even if an answer is cached.
+    /// Queries the other process, even if an answer is cached.
     @discardableResult func revalidate(_ key: Key) async -> Value? {
         await lookUps.share(key) { await self.question(key) }
     }
 
-    /// Waits for a question under way, if no change came since it was sent.
+    /// Waits for a running query, unless a change was announced since it began.
     func join(_ key: Key) async {
         guard entries[key]?.isAsking == true else { return }
         await withCheckedContinuation { waiting[key, default: []].append($0) }
     }
 
-    /// Refreshes an answer behind its use, unless that was done a moment ago.
+    /// Refreshes an answer in the background, unless the last query is recent.
     func refreshInBackground(_ key: Key, at now: Instant) {
         guard !isRecent(key, at: now) else { return }
         keep(key) { $0.askedAt = now }
@@ -93,7 +97,7 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
         let value = await ask(key)
         if let value {
             entries[key]?.value = value
-            // A change that came meanwhile may be younger than the answer.
+            // The answer may predate a change that was announced during the query.
             if entries[key]?.isAsking == true { entries[key]?.isFresh = true }
         } else if !isFresh(key) {
             entries[key]?.value = nil
@@ -115,43 +119,43 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
 
     // MARK: Changes
 
-    /// Changes the last answer, fresh or stale.
+    /// Edits the last answer, fresh or stale.
     func change(_ key: Key, _ change: (inout Value) -> Void) {
         guard var value = entries[key]?.value else { return }
         change(&value)
         entries[key]?.value = value
     }
 
-    /// Makes an answer stale, and asks anew in the background; changes until then share that.
+    /// Marks an answer as stale and queries again in the background.
+    ///
+    /// Changes until then share that query.
     func changed(_ key: Key) {
         markStale(key)
         guard noted.insert(key).inserted else { return }
         onLoop { _ = await self.revalidate(key) }
     }
 
-    /// Makes an answer stale, and a question under way with it.
+    /// Marks an answer as stale, including the answer of a running query.
     func markStale(_ key: Key) {
         entries[key]?.isFresh = false
         entries[key]?.isAsking = false
     }
 
-    /// Makes all answers stale, and questions under way with them.
+    /// Marks all answers as stale, including answers of running queries.
     func markAllStale() {
         for key in entries.keys { markStale(key) }
     }
 
-    /// Makes all answers stale: another process may answer from now on.
+    /// Marks all cached answers as stale, because another process may answer from here on.
     func sourceChanged() {
         for key in entries.keys { entries[key]?.isFresh = false }
     }
 
-    /// Forgets an answer.
     func forget(_ key: Key) {
         entries[key]?.value = nil
         entries[key]?.isFresh = false
     }
 
-    /// Forgets all answers.
     func removeAll() {
         for key in entries.keys { forget(key) }
     }

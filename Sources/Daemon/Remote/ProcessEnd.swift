@@ -2,19 +2,18 @@ import DBus
 import Glibc
 import Linux
 
-/// The end of a process that is not a child of this one.
 enum ProcessEnd {
-    /// `PIDFD_GET_INFO` with a `struct pidfd_info` of 64 bytes, of linux/pidfd.h.
+    /// `PIDFD_GET_INFO` with a 64-byte `struct pidfd_info`, from linux/pidfd.h.
     private static let getInformation: UInt = 0xC040_FF0B
-    /// `PIDFD_INFO_EXIT`, likewise.
+    /// `PIDFD_INFO_EXIT`, from linux/pidfd.h.
     private static let exit: UInt64 = 1 << 3
     private static let size = 64
     private static let statusOffset = 60
 
-    /// The wait status of a process that was reaped; nil before that, and on kernels that don't
-    /// say.
+    /// The wait status of a reaped process; nil before that, and on kernels without this feature.
     static func status(of process: OwnedDescriptor) -> Int32? {
-        // The kernel fills a structure that the C library's headers don't have yet.
+        // SAFETY: the kernel writes at most `size` bytes, which the buffer has. The C library's
+        // headers do not declare this structure yet.
         withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { information in
             guard let base = information.baseAddress else { return nil }
             memset(base, 0, size)
@@ -26,7 +25,7 @@ enum ProcessEnd {
         }
     }
 
-    /// Whether the process ends with status 0 within a second.
+    /// Whether the process exits with status 0 within a second.
     @BusActor
     static func isClean(_ process: OwnedDescriptor) async -> Bool {
         for _ in 0..<50 {
@@ -38,10 +37,11 @@ enum ProcessEnd {
 }
 
 extension Connection {
-    /// Whether the process behind a unique name that gave up its other names ended in good order.
+    /// Whether the process behind a unique name ended without a fault after it gave up its other
+    /// names.
     ///
-    /// A process that stays on the bus for a while did. The kernel may tell of a process that left
-    /// at once.
+    /// A process that stays on the bus for a while did. For a process that left immediately, the
+    /// kernel may report the exit status.
     func hasEndedWell(_ owner: String, _ process: OwnedDescriptor?) async -> Bool {
         if let holder = try? await nameOwner(owner), holder == owner { return true }
         guard let process else { return false }

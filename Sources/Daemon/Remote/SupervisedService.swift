@@ -4,41 +4,40 @@ import Contract
 import DBus
 import Linux
 
-/// A helper process: its owner, its start, its trust, its idle end, its crashes and its back-off.
+/// Supervises a helper process: its owner, start, trust, idle exit, crashes and back-off.
 @BusActor
 final class SupervisedService {
-    /// Time limit of a start by the bus.
+    /// Timeout of a start by the bus.
     static let longestStart = Duration.seconds(30)
 
-    /// The occasions on which the bus starts the helper.
+    /// When the bus starts the helper.
     enum Start {
-        /// Another program starts the helper.
+        /// Never by this service; another program starts the helper.
         case never
-        /// A call needs the helper.
+        /// When a call needs the helper.
         case onDemand
-        /// A call needs the helper, or the pause after a fault is over.
+        /// When a call needs the helper, or the pause after a fault is over.
         case always
     }
 
     enum State: Equatable {
-        /// The helper is being started or identified, or its end is being examined.
+        /// The helper is being started or identified, or the cause of its exit is being determined.
         case probing
-        /// The helper answers.
         case ready
-        /// The helper gave up its name. The cause of the end is unknown yet.
+        /// The helper gave up its name, for an unknown reason so far.
         case leaving
-        /// The helper ended in good order. The bus starts it when a call needs it.
+        /// The helper exited without a fault.
+        ///
+        /// The bus starts it when a call needs it.
         case asleep
-        /// The helper can't be called.
         case broken(ServiceAbsence)
-        /// The helper is none any more.
+        /// Supervision has ended.
         case removed
     }
 
-    /// The owner of the name.
     private struct Owner {
         let name: String
-        /// The identity of a trusted owner; nil: not known yet, or not trusted.
+        /// The identity of a trusted owner; nil until identified, or if not trusted.
         var peer: Peer?
         var descriptor: OwnedDescriptor?
         var subscriptions: [EventSource] = []
@@ -48,23 +47,23 @@ final class SupervisedService {
     let connection: Connection
     weak var user: (any SupervisedServiceUser)?
     private(set) var state = State.probing
-    /// Whether this or an earlier trusted process has answered.
+    /// Whether the current process, or an earlier trusted process, has answered.
     private(set) var isKnown = false
-    /// Finds out how the last owner ended.
+    /// Determines how the last owner ended.
     private(set) var departure: Task<Void, Never>?
     var backOff = BackOff()
     private let starts: Start
-    /// Time that a call waits for a start, counted from its beginning.
+    /// How long a call waits for a start, counted from the start's beginning.
     private let patience: Duration
     private var holder: Owner?
     private var watch: EventSource?
-    /// The last owner that ended in good order.
+    /// The unique name of the last owner that exited without a fault.
     private var departed: String?
     private var isActivating = false
     private var startedAt = Instant.now()
     /// The pause after a fault.
     private var rest: (end: Instant, timer: EventSource)?
-    /// Wakes calls that wait for another state.
+    /// Wakes calls that wait for a change of state.
     private let arrivals = ConditionVariable()
 
     init(_ name: String, on connection: Connection, starts: Start, patience: Duration) {
@@ -76,30 +75,28 @@ final class SupervisedService {
 
     // MARK: State
 
-    /// The unique name of the owner, trusted or not.
     var owner: String? { holder?.name }
 
-    /// The owner, if it is trusted.
     var peer: Peer? { holder?.peer }
 
-    /// Why the helper can't be called; nil: calls reach it, or the bus starts it for them.
+    /// Why the helper can't be called; nil if calls reach it, or the bus starts it for them.
     var absence: ServiceAbsence? {
         if isStarting { return .starting }
         if case .broken(let absence) = state { return absence }
         return nil
     }
 
-    /// Whether the helper is about to answer: neither there yet nor absent.
+    /// Whether the helper is starting and will answer or fail soon.
     var isStarting: Bool {
         state == .probing || (isActivating && owner == nil && state != .removed)
     }
 
-    /// Waits for a helper that is being started, within the patience (L26).
+    /// Waits for a starting helper, within the patience (L26).
     func settled() async {
         guard isStarting else { return }
         let left = startedAt + patience - Instant.now()
         if left > .zero { _ = await arrivals.wait(atMost: left) { !isStarting } }
-        // A start that takes longer is a state of its own.
+        // After the patience, `absence` reports `.starting`, so announce the state.
         if isStarting { user?.stateChanged() }
     }
 
@@ -109,7 +106,7 @@ final class SupervisedService {
         user?.stateChanged()
     }
 
-    /// Notes an answer of the trusted owner.
+    /// Records an answer of the trusted owner.
     func answered() {
         if state != .ready { backOff.recovered(at: Instant.now()) }
         isKnown = true
@@ -118,9 +115,10 @@ final class SupervisedService {
 
     // MARK: Calls
 
-    /// Returns the owner that can be called, started first if none is there.
+    /// Returns the owner if it can be called, and starts the helper if needed.
     ///
-    /// Callers share a start. A start that takes long is not waited for, but goes on.
+    /// Concurrent callers share a start. A start that exceeds the patience continues in the
+    /// background.
     func currentOwner() async -> String? {
         guard await revalidate() else { return nil }
         await departure?.value
@@ -129,9 +127,9 @@ final class SupervisedService {
         return state == .ready ? owner : nil
     }
 
-    /// Asks the bus for the owner, as the signal of a change may be lost.
+    /// Queries the bus for the owner, because the signal of a change may be lost.
     ///
-    /// - Returns: False when the bus doesn't say, or its answer could not be caught up with.
+    /// - Returns: False if the bus does not answer, or the owner in its answer was not adopted.
     @discardableResult func revalidate() async -> Bool {
         do throws(DBusError) {
             let present = try await connection.nameOwner(name)
@@ -147,20 +145,23 @@ final class SupervisedService {
         }
     }
 
-    /// Asks the bus whether a connection owns the name; false as well when the bus doesn't say.
+    /// Queries the bus whether a connection owns the name.
+    ///
+    /// False also if the bus does not answer.
     func isOwner(_ connectionName: String) async -> Bool {
         let isSaid = await revalidate()
         return isSaid && owner == connectionName
     }
 
-    /// Whether a connection owned the name, and left in good order: its successor can be asked what
-    /// it left unanswered.
+    /// Whether a connection owned the name and exited without a fault.
+    ///
+    /// Calls that it left unanswered can go to its successor.
     func hasDeparted(_ connectionName: String) async -> Bool {
-        // The signal that it left may be lost.
+        // The signal of the owner's exit may be lost.
         if owner == connectionName { await revalidate() }
         await departure?.value
         guard departed == connectionName else { return false }
-        // The successor may be there already, and be asked who it is.
+        // The successor may have arrived already and still be being identified.
         await settled()
         return true
     }
@@ -169,16 +170,18 @@ final class SupervisedService {
 
     /// Watches the name.
     ///
-    /// Without a watch the user calls ``ownerChanged(to:)``.
+    /// Without a watch the user must call ``ownerChanged(to:)``.
     func startWatching() {
         watch = connection.watchName(name) { [weak self] owner in self?.ownerChanged(to: owner) }
     }
 
-    /// Takes another owner; nil: the name has none, but the bus may start the helper again.
+    /// Adopts a new owner.
+    ///
+    /// Nil means that the name has no owner, but the bus may start the helper again.
     func ownerChanged(to owner: String?) {
         guard let owner else { return left() }
         guard owner != self.owner else { return }
-        // The signal that the former owner left may be lost.
+        // The signal of the former owner's exit may be lost.
         if self.owner != nil, starts != .never { left() }
         arrived(owner)
     }
@@ -200,7 +203,7 @@ final class SupervisedService {
         }
         guard let former = holder else { return }
         let wasReady = state == .ready
-        // The end of an untrusted owner is not a fault of the helper.
+        // The exit of an untrusted owner is no fault of the helper.
         var isFault = true
         if starts == .onDemand, case .broken(.untrusted) = state { isFault = false }
         detach()
@@ -232,8 +235,9 @@ final class SupervisedService {
         (holder, rest) = (nil, nil)
     }
 
-    /// Keeps subscriptions to the owner until another process, or none, has the name; an owner is
-    /// subscribed to once.
+    /// Keeps subscriptions until the owner changes or leaves.
+    ///
+    /// Subscribes at most once for each owner.
     func listen(_ subscribe: @BusActor () -> [EventSource]) {
         guard holder?.subscriptions.isEmpty == true else { return }
         holder?.subscriptions = subscribe()
@@ -254,7 +258,7 @@ final class SupervisedService {
         }
     }
 
-    /// Identifies the owner anew, or starts one through the bus.
+    /// Identifies the current owner again, or starts the helper through the bus.
     func startAnew() {
         let owner = owner
         detach()
@@ -263,7 +267,7 @@ final class SupervisedService {
         start()
     }
 
-    /// Ends the supervision: the helper is none any more.
+    /// Ends the supervision.
     func remove() {
         detach()
         state = .removed
@@ -272,7 +276,9 @@ final class SupervisedService {
 
     // MARK: Starting
 
-    /// Has the bus start the helper; callers share one start.
+    /// Makes the bus start the helper.
+    ///
+    /// Concurrent callers share a start.
     func start() {
         guard !isActivating, owner == nil, state != .removed, starts != .never else { return }
         if let reason = user?.distrust(of: nil) { return exclude(.untrusted(reason)) }
@@ -292,21 +298,21 @@ final class SupervisedService {
         var absence = Self.endedAtOnce
         do throws(DBusError) {
             try await connection.startService(name, timeout: Self.longestStart)
-            // The bus does not announce an owner that was there before.
+            // The bus does not announce an owner that existed before the start.
             if owner == nil { await revalidate() }
         } catch {
             let reason = DisplayText.cleaned(error.message, limit: 256)
             absence = error.name == .serviceUnknown ? .notInstalled : .notStarting(reason: reason)
         }
         guard owner == nil, departure == nil, state != .removed else { return }
-        // A helper that is installed later is started by the next call, without a pause.
+        // A helper that is installed later can start at the next call, so it needs no pause.
         guard absence == .notInstalled, starts == .onDemand else { return fail(absence) }
         settle(.broken(absence))
     }
 
     // MARK: Faults
 
-    /// Does not call the owner until another process, or another trust, replaces it.
+    /// Stops calling the owner until another process replaces it, or the trust changes.
     func exclude(_ absence: ServiceAbsence) {
         if case .untrusted = absence {
             for subscription in holder?.subscriptions ?? [] { subscription.cancel() }
@@ -318,8 +324,9 @@ final class SupervisedService {
         settle(.broken(absence))
     }
 
-    /// Does not call the helper until it has recovered, after a growing pause; `fault` is its
-    /// mistake, for people.
+    /// Stops calling the helper until it has recovered after a growing pause.
+    ///
+    /// `fault` describes its mistake for people.
     func fail(_ absence: ServiceAbsence, because fault: String? = nil) {
         let now = Instant.now()
         let wait = backOff.failed(at: now, wasReady: state == .ready || state == .leaving)
@@ -342,14 +349,14 @@ final class SupervisedService {
 
     private func recover() async {
         guard let asked = owner else { return start() }
-        // Without an answer of the bus the pause begins again.
+        // Without an answer of the bus, begin the pause again.
         var isSound = await isOwner(asked)
         if isSound { isSound = await user?.hasRecovered() == true }
         guard owner == asked, case .broken = state else { return }
         if isSound { await identify(asked) } else { fail(.failed) }
     }
 
-    /// Ends the pause at once, and forgets faults from before.
+    /// Ends the pause immediately, and forgets earlier faults.
     func recoverSoon() {
         guard let rest else { return }
         rest.timer.cancel()

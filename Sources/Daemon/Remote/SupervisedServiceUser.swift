@@ -2,41 +2,43 @@ import DBus
 
 /// Why a helper process can't be called.
 enum ServiceAbsence: Hashable, Sendable {
-    /// The helper's name has no owner, and the bus can't start the helper.
     case notInstalled
-    /// The owner of its name may not be the helper, in the words of the service's user.
+    /// The owner of the name is not trusted, for the reason given by the service's user.
     case untrusted(String)
     /// The start takes longer than callers wait.
     case starting
-    /// The start failed.
     case notStarting(reason: String)
     /// After repeated failures, the back-off is longer than callers wait.
     case resting
-    /// The helper ended by a fault.
     case crashed
-    /// The helper does not answer, or answers nonsense.
+    /// The helper does not answer, or its answers are invalid.
     case failed
-    /// The helper speaks no common version.
+    /// The helper supports no common protocol version.
     case incompatible
 }
 
-/// The user of a supervised helper.
 @BusActor
 protocol SupervisedServiceUser: AnyObject {
-    /// Returns why a process of this uid, or any process, may not be the helper; nil: it may.
+    /// Returns why a process of this uid must not be the helper, or nil if it may.
+    ///
+    /// A nil uid asks about any process.
     func distrust(of uid: UInt32?) -> String?
-    /// Another process has the name: answers of the former owner are void.
+    /// Called when another process owns the name.
+    ///
+    /// Answers of the former owner are void.
     func ownerArrived()
-    /// The owner gave up its name. The cause of the end is unknown yet.
+    /// Called when the owner gave up its name, before the cause is known.
     func ownerLeft()
-    /// Prepares a trusted owner; nil: calls can be made, otherwise the cause.
+    /// Prepares a trusted owner.
+    ///
+    /// Returns nil if it can be called, else the cause.
     func prepare(_ peer: Peer) async -> ServiceAbsence?
-    /// The helper can't be called, for this cause; `fault` is its mistake, for people. The state
-    /// changes afterwards.
+    /// Called before the state changes to broken.
+    ///
+    /// `fault` describes the helper's mistake for people.
     func lost(_ absence: ServiceAbsence, because fault: String?)
-    /// Asks an owner that failed whether it works again.
+    /// Queries whether an owner that failed works again.
     func hasRecovered() async -> Bool
-    /// The service has another state.
     func stateChanged()
 }
 
