@@ -2,7 +2,7 @@ import Contract
 import DBus
 import ServiceProgram
 
-/// One decision for the audit trail.
+/// A decision for the audit trail.
 struct AuditRecord: Hashable, Sendable {
     /// The longest value, in characters.
     ///

@@ -140,7 +140,7 @@ extension Diagnosis {
 
     /// The systemd unit of a sensor, by this project's naming.
     private static func unit(of name: String) -> String {
-        // One program serves all fingerprint readers.
+        // A single program serves all fingerprint readers.
         let program = name.hasPrefix("Fingerprint") ? "fingerprint" : name.lowercased()
         return "localauth-sensor-\(program)"
     }

@@ -2,7 +2,7 @@ import AuthEngine
 import DBus
 import LocalAuthBus
 
-/// One Enroll call, from its arrival to its reply.
+/// An Enroll call, from its arrival to its reply.
 @BusActor
 final class DeviceEnrolment {
     let client: Client

@@ -6,7 +6,7 @@ import KeychainStore
 import LocalAuthBus
 import Sealing
 
-/// Performs the engine's effects, each by one call to one edge.
+/// Performs the engine's effects, each by a single call to an edge.
 extension Evaluations {
     func perform(_ effect: Effect) {
         switch effect {

@@ -173,7 +173,7 @@ extension KeychainObject {
     }
 }
 
-/// One use of an item or a key, with its arguments fixed when the call arrived.
+/// A use of an item or a key, with its arguments fixed when the call arrived.
 @BusActor
 final class KeychainUse {
     let id: String

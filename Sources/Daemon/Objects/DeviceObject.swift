@@ -3,7 +3,7 @@ import Contract
 import DBus
 import LocalAuthBus
 
-/// One sensor as clients see it: `…/sensor/<name>`.
+/// A sensor as clients see it: `…/sensor/<name>`.
 @BusActor
 final class DeviceObject: Device1Service {
     /// The longest label, in bytes.

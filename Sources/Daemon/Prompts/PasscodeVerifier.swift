@@ -27,7 +27,7 @@ final class PasscodeVerifier {
     private static let longestWait = Duration.milliseconds(2500)
     /// Timeout of a verification.
     ///
-    /// It exceeds the wait for a turn plus PAM's own timeout.
+    /// This exceeds the wait for a turn plus PAM's own timeout.
     var longestVerify = Duration.seconds(100)
 
     typealias Absence = ServiceAbsence

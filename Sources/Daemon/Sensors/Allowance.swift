@@ -1,8 +1,8 @@
 import AuthEngine
 
-/// How often something may happen in one second, so that a flood costs no more than that.
+/// Limits how often an event may occur in one second, to bound the cost of a flood.
 struct Allowance {
-    /// How often, in each second.
+    /// The number of events in each second.
     let limit: Int
     private var start = Instant(nanoseconds: 0)
     private var count = 0
@@ -11,7 +11,7 @@ struct Allowance {
         self.limit = limit
     }
 
-    /// Whether it may happen at this moment; then it counts.
+    /// Counts an event if the limit allows it, and returns whether it does.
     mutating func take(at now: Instant) -> Bool {
         if now - start >= .seconds(1) {
             start = now

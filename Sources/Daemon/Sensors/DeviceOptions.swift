@@ -1,18 +1,18 @@
 import DBus
 
-/// The options of Device1's methods, checked.
+/// The checked options of Device1's methods.
 struct DeviceOptions {
-    /// Whose templates the call is about: the caller's own, or those that it names.
+    /// The user whose templates the call concerns: the caller, or the user in the option `uid`.
     let uid: UInt32
-    /// Whether the caller, who isn't root, names another user: polkit is to say whether it may.
+    /// Whether a caller other than root names another user, so that polkit has to decide.
     let isForOther: Bool
-    /// A context that may have been given a passcode.
+    /// A context in which the user may have given a password.
     let context: ObjectPath?
     let timeout: Duration
-    /// The caller's window, for a prompt.
+    /// The caller's window, for the prompt.
     let parentWindow: String?
     let activationToken: String?
-    /// How long an administrator may take to answer where the call has no timeout.
+    /// How long an administrator may take to answer in calls without a timeout.
     static let patience = Duration.seconds(120)
 
     /// - Throws: InvalidArgs, AccessDenied.

@@ -2,7 +2,7 @@ import AuthEngine
 import AuthStore
 import DBus
 
-/// Announces a sensor when others see it change, a bounded number of times a second.
+/// Announces changes that are visible to clients, with a limit for each second.
 @BusActor
 final class SensorAnnouncer {
     /// The appearance that was announced last.
@@ -15,17 +15,17 @@ final class SensorAnnouncer {
         self.changed = changed
     }
 
-    /// Announces another appearance.
+    /// Announces an appearance that differs from the last.
     ///
-    /// A sensor that falls asleep or wakes up unchanged has the same: a program that asked again
-    /// because of it would wake the sensor for ever.
+    /// A sensor that falls asleep or wakes up does not change its appearance. If it did, programs
+    /// that query it after each announcement would keep it awake for ever.
     func tell(_ appearance: SensorAppearance) {
         guard told != appearance else { return }
         told = appearance
         announce()
     }
 
-    /// Announces a change, at once or together with others when the allowance is used up.
+    /// Announces a change immediately, or together with others after the limit is reached.
     func announce() {
         guard timer == nil else { return }
         guard !allowance.take(at: Instant.now()) else { return changed() }

@@ -3,41 +3,47 @@ import Contract
 import DBus
 import Glibc
 
-/// Who may be a sensor, and how far its own word goes.
+/// Which users may run a sensor, and which strength they may claim.
 enum SensorTrust: Equatable {
-    /// A process of one of these users, up to this strength.
+    /// Processes of these users may be the sensor, up to this strength.
     case granted(uids: Set<UInt32>, strength: Strength)
-    /// Nobody, for this reason.
+    /// No process may be the sensor, for this reason.
     case refused(String)
 }
 
-/// What the administrator's files say of sensors, where such files are needed: on the system bus.
+/// The administrator's descriptions of sensors, which the system bus requires.
 ///
-/// They are read each time a sensor comes: there are few, and none can be out of date.
+/// They are read whenever a sensor arrives. There are few of them, so no cache is needed that could
+/// be outdated.
 package struct SensorDescriptions: Sendable {
-    /// The folders that are looked into when none are named.
     package static let standard = ["/etc/localauth/sensors", "/usr/share/localauth/sensors"]
 
-    /// Where the files are, the first before the next.
+    /// The folders of the files, in order of precedence.
     let folders: [String]
 
-    /// Files in these folders; a file of the first hides one of the same name in the next.
+    /// Uses files in these folders.
+    ///
+    /// A file hides files with its name in later folders.
     package init(folders: [String] = standard) {
         self.folders = folders
     }
 
-    /// The folders, those that they are made in, and that of the accounts: the user whom a file
-    /// names may be made after it.
+    /// The folders to watch: the descriptions' folders, their parents, and the folder of the
+    /// account files.
+    ///
+    /// A file may name a user that is created later.
     var watched: [String] {
         folders + folders.map { $0.split(separator: "/").dropLast().map { "/" + $0 }.joined() }
             + ["/etc"]
     }
 
-    /// What a file may say.
+    /// The keys of a file.
     static let keys = ["User", "Strength"].map { SettingsFile.Name(section: "Sensor", word: $0) }
 
-    /// What is said of a sensor; where nothing is said of a second one of a program, such as
-    /// `Fingerprint2`, what is said of the first.
+    /// Returns the trust in a sensor.
+    ///
+    /// A second sensor of a program, such as `Fingerprint2`, uses the description of the first
+    /// unless it has its own.
     @BusActor
     func trust(in name: String) -> SensorTrust {
         let first = name.last.map("23456789".contains) == true ? [String(name.dropLast())] : []
@@ -55,7 +61,9 @@ package struct SensorDescriptions: Sendable {
         return .refused("There is no file \(folders.last ?? "")/\(name).conf.")
     }
 
-    /// Whether there is a file, or something in the place of one: that hides the others, too.
+    /// Whether a file exists.
+    ///
+    /// Any other entry with its name also hides later files.
     private static func isThere(_ path: String) throws(ConfigurationError) -> Bool {
         var status = stat()
         if lstat(path, &status) == 0 { return true }
@@ -68,7 +76,7 @@ package struct SensorDescriptions: Sendable {
         )
     }
 
-    /// What the bytes of a file say.
+    /// Parses the bytes of a file.
     @BusActor
     static func read(
         _ bytes: [UInt8],

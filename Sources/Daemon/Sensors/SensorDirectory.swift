@@ -3,27 +3,26 @@ import BusGuard
 import DBus
 import LocalAuthBus
 
-/// Every sensor that the bus knows, found by name alone.
+/// All sensors that the bus knows by their names.
 @BusActor
 final class SensorDirectory {
-    /// More sensors than anybody has; a flood of names costs no more than this.
+    /// The most sensors, which bounds the cost of a flood of names.
     static let limit = 64
 
     private(set) var sensors: [String: SensorLink] = [:] {
         didSet { sorted = sensors.values.sorted { $0.name < $1.name } }
     }
-    /// The sensors in the order of their names.
     private(set) var sorted: [SensorLink] = []
     var disabled: Set<String> = [] {
         didSet { for name in oldValue.symmetricDifference(disabled) { review(name) } }
     }
-    /// What all of them are part of.
+    /// The state of the machine that contains the sensors.
     var surroundings = Surroundings() {
         didSet { for sensor in sorted { sensor.process.surroundings = surroundings } }
     }
     private var owners: [String: String] = [:]
     private var activatable: Set<String> = []
-    /// What the start looks for: names that are owned, and names that can be.
+    /// The number of pending lists at the start: owned names and activatable names.
     private var unlisted = 2
     private let listings = ConditionVariable()
     private let connection: Connection
@@ -33,9 +32,11 @@ final class SensorDirectory {
     private let devices: DeviceRecords?
     private let events: any SensorEvents
 
-    /// `descriptions` say who may be a sensor; nil: root, and the service's own user.
+    /// Creates the directory.
     ///
-    /// In `deviceRecords` udev records devices; nil: nobody does.
+    /// Nil `descriptions` allow root and the service's own user.
+    ///
+    /// A nil `deviceRecords` means that there are no records of udev.
     init(
         connection: Connection,
         neighbours: NeighbourGuard,
@@ -50,7 +51,6 @@ final class SensorDirectory {
         self.events = events
     }
 
-    /// Watches the bus for names of sensors.
     func start() {
         _ = connection.watchNames(under: Sensor1.namespace) { [weak self] name, owner in
             self?.ownerChanged(name, owner)
@@ -73,19 +73,20 @@ final class SensorDirectory {
         listings.notifyAll()
     }
 
-    /// Returns when it is known which sensors there are, and each has said who it is or failed, or
-    /// takes longer than anybody waits for it.
+    /// Waits until all sensors are listed, and each has described itself or failed.
+    ///
+    /// Gives up after the patience for a start.
     func settled() async {
         _ = await listings.wait(atMost: SensorProcess.startPatience) { unlisted <= 0 }
         for sensor in sorted { await sensor.process.service.settled() }
     }
 
-    /// Files that say who may be a sensor may have changed.
+    /// Applies changed descriptions to all sensors.
     func reviewTrust() {
         for sensor in sorted { sensor.process.reviewTrust() }
     }
 
-    /// The known types, strongest sensor first; ties by the lowest number.
+    /// The known types, strongest sensor first, then by number.
     var types: [BiometryType] {
         let known = sensors.values.filter { $0.isKnown && $0.facts.type != .none }
         let ranked = known.sorted {
@@ -100,8 +101,8 @@ final class SensorDirectory {
         return result
     }
 
-    /// What is waited for before anybody is told what sensors are; nil: nothing, as each has said
-    /// what it announced.
+    /// Waits for sensors that announced a change, before an answer about sensors; nil if no sensor
+    /// did.
     var answers: (@BusActor @Sendable () async -> Void)? {
         guard sensors.values.contains(where: { $0.process.isInDoubt }) else { return nil }
         return {
@@ -111,12 +112,12 @@ final class SensorDirectory {
         }
     }
 
-    /// Returns once no sensor runs anything.
+    /// Waits until no sensor runs an operation.
     func idle() async {
         for sensor in sorted { await sensor.operations.idle() }
     }
 
-    /// The machine slept: those that failed are looked at again at once.
+    /// Ends the back-off of failed sensors after the machine slept.
     func recover() {
         for sensor in sorted { sensor.process.service.recoverSoon() }
     }
@@ -136,7 +137,7 @@ final class SensorDirectory {
         for name in activatable.union(before).sorted() { review(name) }
     }
 
-    /// Makes a sensor's link what the bus says of its name.
+    /// Updates a sensor's link from the state of its bus name.
     private func review(_ name: String) {
         let isKnown =
             (owners[name] != nil || activatable.contains(name)) && !disabled.contains(name)
@@ -172,12 +173,12 @@ final class SensorDirectory {
         guard let sensor = sensors.removeValue(forKey: name) else { return }
         sensor.remove()
         events.sensorRemoved(sensor)
-        // One that there was no room for has it now.
+        // A sensor that exceeded the limit can be added now.
         let waiting = activatable.union(owners.keys).subtracting(disabled)
         if let next = waiting.filter({ sensors[$0] == nil }).min() { review(next) }
     }
 
-    /// `Face` of `org.localauth.Sensor1.Face`; nil when the name has another form.
+    /// Returns `Face` for `org.localauth.Sensor1.Face`; nil for a name of any other form.
     private static func element(of busName: String) -> String? {
         let prefix = Sensor1.namespace + "."
         guard busName.hasPrefix(prefix) else { return nil }

@@ -2,7 +2,7 @@ import AuthEngine
 import DBus
 import LocalAuthBus
 
-/// `org.localauth.SensorHost1`: what a sensor calls while it looks.
+/// `org.localauth.SensorHost1`: the methods that a sensor calls during an operation.
 @BusActor
 final class SensorHostObject: SensorHost1Service {
     private let evaluations: Evaluations

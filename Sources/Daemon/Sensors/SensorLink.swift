@@ -3,10 +3,10 @@ import BusGuard
 import DBus
 import LocalAuthBus
 
-/// One sensor of the bus: its program, what that was asked to do, and whom it knows.
+/// A sensor on the bus: its process, its operations and its templates.
 @BusActor
 final class SensorLink: SensorProcessEvents {
-    /// The last element of its bus name.
+    /// The last element of the sensor's bus name.
     let name: String
     let process: SensorProcess
     let operations: SensorOperations
@@ -36,29 +36,28 @@ final class SensorLink: SensorProcessEvents {
         templates.isEnrolling = { [weak operations] in operations?.isEnrolling($0) == true }
     }
 
-    /// What it says of itself.
     var facts: SensorProperties { process.facts }
 
-    /// Whether `facts` are what a trusted sensor of a common version said, now or before.
+    /// Whether `facts` come from a trusted sensor with a common protocol version, now or earlier.
     var isKnown: Bool { process.isKnown }
 
-    /// Why it can't be used; nil when it can.
+    /// Why the sensor can't be used; nil if it can.
     var unavailability: Unavailability? { process.unavailability }
 
     var isUsable: Bool { process.isUsable }
 
-    /// Whether it still is what a plan rests on, as it says when it is asked now.
+    /// Revalidates the sensor and returns whether it still fits a plan.
     func isStill(_ fact: SensorFact) async -> Bool {
         guard let proxy = process.proxy else { return false }
         return await process.revalidate(proxy) && fits(fact)
     }
 
-    /// Whether it is what a plan rests on, by what it said last.
+    /// Whether the sensor's last properties fit a plan.
     func fits(_ fact: SensorFact) -> Bool {
         facts.type == fact.type && facts.strength >= fact.strength
     }
 
-    /// The sensor is none any more; what ran on it ended.
+    /// Removes the sensor and ends its operations.
     func remove() {
         process.remove()
     }
@@ -101,17 +100,17 @@ final class SensorLink: SensorProcessEvents {
     }
 }
 
-/// What the service wants to hear of its sensors.
+/// Receives events of sensors.
 @BusActor
 protocol SensorEvents: AnyObject {
-    /// What a sensor says of itself, or its state, has changed.
+    /// Called when a sensor's properties or state change.
     func sensorChanged(_ sensor: SensorLink)
-    /// Another process is the sensor now, whatever it says of itself.
+    /// Called when another process becomes the sensor, before it describes itself.
     func sensorArrived(_ sensor: SensorLink)
-    /// The bus knows a sensor no more.
+    /// Called when the bus no longer knows the sensor.
     func sensorRemoved(_ sensor: SensorLink)
-    /// A sensor says that a user's templates changed.
+    /// Called when a sensor announces a change of a user's templates.
     func templatesChanged(_ sensor: SensorLink, uid: UInt32)
-    /// A user's templates are to be known as they are now.
+    /// Refreshes a user's templates from all sensors.
     func listAnew(_ uid: UInt32) async
 }

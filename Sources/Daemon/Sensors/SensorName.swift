@@ -1,6 +1,8 @@
-/// The last element of a sensor's bus name.
+/// Validates the last element of a sensor's bus name.
 enum SensorName {
-    /// Whether the contract allows such a name: it is part of paths, of files as well.
+    /// Whether the contract allows the name.
+    ///
+    /// Names become parts of object paths and file names.
     static func isValid(_ name: String) -> Bool {
         let isPlain = name.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)

@@ -5,65 +5,69 @@ import Contract
 import DBus
 import LocalAuthBus
 
-/// What comes of an operation.
+/// The progress of an operation.
+///
+/// The last four cases end it.
 enum SensorProgress {
     case ready
-    /// Another program has the device: its name, or empty.
+    /// Another program uses the device.
+    ///
+    /// The name is empty if unknown.
     case busy(by: String)
     case hinted(String)
     case stage(UInt32, of: Int32)
-    /// The last word: a match, or a new template.
+    /// A match, or a new template.
     case finished(template: String)
-    /// The last word: a match with a template that was removed meanwhile.
+    /// A match with a template that was removed meanwhile.
     case templateRemoved
-    /// The last word: why not.
     case refused(DBusError)
-    /// The last word: canceled, or nothing is wrong with a sensor that can't be used now.
+    /// The operation was canceled, or the sensor is unavailable without a fault.
     case ended
 }
 
-/// What a sensor was asked to do for a person, by the number that it was told.
+/// A sensor's operations for persons, by their numbers on the wire.
 @BusActor
 final class SensorOperations {
     typealias Report = @BusActor (SensorProgress) -> Void
     private typealias Call =
         @BusActor @Sendable (Sensor1Proxy) async throws(DBusError) -> String
 
-    /// How long a sensor may take to end an operation.
+    /// How long a sensor may take to end a canceled operation.
     static let patience = Duration.seconds(5)
-    /// How often an operation is asked for again of a sensor that was just leaving.
+    /// How often an operation is sent again because the sensor exited.
     static let mostDepartures = 3
-    /// How long after it said that it is busy a sensor is asked again.
+    /// The pause before a busy sensor is asked again.
     static let busyPause = Duration.milliseconds(400)
-    /// The longest name of a program that has a device.
+    /// The longest name of a program that uses the device, in characters.
     static let longestHolder = 64
-    /// How often a sensor that runs an operation is asked how it is.
+    /// The interval of health checks during an operation.
     static let checkInterval = Duration.seconds(3)
 
-    /// One of them.
     private struct Operation {
         let isEnrolment: Bool
         let uid: UInt32
         let report: Report
-        /// The connection that was asked; nil: none yet.
+        /// The connection that got the operation; nil before that.
         var asked: String?
         var isReady = false
-        /// Whether it was said that another program has the device.
+        /// Whether the report says that another program uses the device.
         var isBusy = false
         var isCanceled = false
-        /// Whether it matched with a template that was removed meanwhile.
+        /// Whether the sensor matched a template that was removed meanwhile.
         var isTemplateRemoved = false
         var overdue: EventSource?
         var task: Task<Void, Never>?
-        /// Hints and stages.
+        /// Limits hints and stages.
         var signals = Allowance(limit: 20)
     }
 
     private var operations: [UInt64: Operation] = [:]
-    /// Far above the numbers of the engine's operations, so that the two never meet; shared by all
-    /// sensors, so that one that is removed and found again never gets the same number twice.
+    /// Numbers of enrolments start far above the engine's numbers, so that they never collide.
+    ///
+    /// All sensors share the counter, so that a sensor that is removed and added again gets no
+    /// number twice.
     private static var lastEnrolment: UInt64 = 1 << 62
-    /// Those who wait for another operation to end.
+    /// Operations that wait for another operation to end.
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var healthCheck: EventSource?
     private let process: SensorProcess
@@ -74,11 +78,11 @@ final class SensorOperations {
         self.templates = templates
     }
 
-    // MARK: - From start to end
+    // MARK: - Running operations
 
-    /// Looks for the user until something comes of it.
+    /// Verifies the user until there is a result.
     ///
-    /// `mayLearn`: the passcode may confirm the match, so that the sensor keeps what it saw for a
+    /// With `mayLearn` a password may confirm the match, so the sensor keeps its capture for a
     /// moment.
     func verify(
         operation number: UInt64,
@@ -98,12 +102,13 @@ final class SensorOperations {
             guard !self.templates.isUnwanted(template, of: uid) else {
                 throw DBusError(sensor: .sensorFailed)
             }
-            // A match with a template that isn't the user's doesn't count.
+            // A match with a template that the user does not have does not count.
             guard await self.templates.contains(template, of: uid) else {
-                // What another process lists by now is no fault of that one.
+                // If the sensor's process was replaced, the list does not prove a fault of the
+                // process that matched.
                 try self.expectOwner(proxy)
                 if let known, !self.templates.isUnknown(of: uid) {
-                    // It was removed while the sensor looked.
+                    // The template was removed during the verification.
                     guard !known.contains(where: { $0.id == template }) else {
                         self.operations[number]?.isTemplateRemoved = true
                         throw DBusError(sensor: .sensorCanceled)
@@ -114,17 +119,17 @@ final class SensorOperations {
                 }
                 throw DBusError(sensor: .sensorFailed)
             }
-            // Its list may have been another's by then.
+            // Another process may have returned the list, so check again.
             try self.expectOwner(proxy)
             self.process.fault = nil
             return template
         }
     }
 
-    /// Why a match counts for nothing.
+    /// The fault of a match that does not count.
     static let unknownTemplate = "It matched with a template that the user doesn't have."
 
-    /// Enrols the user.
+    /// Enrols a finger or face of the user.
     ///
     /// - Returns: The operation's number.
     func enroll(uid: UInt32, label: String, report: @escaping Report) -> UInt64 {
@@ -147,8 +152,9 @@ final class SensorOperations {
         return number
     }
 
-    /// What one says that gave up its name meanwhile counts no more, nor against another that has
-    /// it now: that one is asked.
+    /// Ignores the result of a process that has given up its name.
+    ///
+    /// The result counts neither for nor against its successor, which is asked again.
     private func expectOwner(_ proxy: Sensor1Proxy) throws(DBusError) {
         guard process.owner == proxy.destination else { throw DBusError(sensor: .sensorFailed) }
     }
@@ -185,7 +191,7 @@ final class SensorOperations {
                 return .finished(template: template)
             } catch {
                 if operations[number]?.isTemplateRemoved == true { return .templateRemoved }
-                // It was leaving when the question came.
+                // The sensor was exiting when the call arrived.
                 if departures < Self.mostDepartures,
                     await process.service.hasDeparted(proxy.destination),
                     operations[number]?.isReady == false
@@ -204,7 +210,7 @@ final class SensorOperations {
         }
     }
 
-    /// Waits until a sensor that said that it is busy may be free (L25).
+    /// Waits until a busy sensor may be free (L25).
     private func wait(_ number: UInt64, _ own: Operation) async {
         var timer: EventSource?
         if !hasReasonToWait(number) {
@@ -217,26 +223,26 @@ final class SensorOperations {
         timer?.cancel()
     }
 
-    /// Another program has the device.
+    /// Reports that another program uses the device.
     private func took(_ operation: Operation, _ number: UInt64, by program: String) {
         guard !operation.isCanceled, !operation.isBusy else { return }
         operations[number]?.isBusy = true
         operation.report(.busy(by: program))
     }
 
-    /// Whether a busy sensor is so with something that ends: what was canceled, or, for one who
-    /// only looks, whatever runs.
+    /// Whether the sensor is busy with an operation that ends soon: a canceled operation, or for a
+    /// verification any other operation.
     private func hasReasonToWait(_ number: UInt64) -> Bool {
         guard let own = operations[number], !own.isCanceled else { return false }
         return operations.contains { $0.key != number && (!own.isEnrolment || $0.value.isCanceled) }
     }
 
-    /// Whether an enrolment of a user has not ended.
+    /// Whether an enrolment of the user is running.
     func isEnrolling(_ uid: UInt32) -> Bool {
         operations.values.contains { $0.isEnrolment && $0.uid == uid }
     }
 
-    /// Whether this is the connection that an operation was asked of, and still runs it.
+    /// Whether this connection got the operation and still runs it.
     func runs(_ number: UInt64, on peer: Peer) -> Bool {
         guard let operation = operations[number], !operation.isCanceled else { return false }
         return operation.asked == peer.name
@@ -247,7 +253,7 @@ final class SensorOperations {
         operation.overdue?.cancel()
         if operation.isEnrolment, case .finished(let template) = end {
             if operation.isCanceled {
-                // It was finished when Cancel came.
+                // The enrolment had finished when Cancel arrived.
                 templates.discard(template, of: operation.uid)
             } else {
                 templates.accept(template, of: operation.uid)
@@ -263,14 +269,16 @@ final class SensorOperations {
         for waiter in resumed { waiter.resume() }
     }
 
-    /// Returns once nothing runs.
+    /// Waits until no operation runs.
     func idle() async {
         while !operations.isEmpty { await withCheckedContinuation { waiters.append($0) } }
     }
 
-    // MARK: - Ending early
+    // MARK: - Canceling
 
-    /// Cancels without waiting; a sensor that goes on for longer than its patience has failed.
+    /// Cancels without waiting.
+    ///
+    /// A sensor that does not end the operation in time counts as failed.
     func cancel(operation number: UInt64) {
         guard operations[number]?.isCanceled == false else { return }
         operations[number]?.isCanceled = true
@@ -280,7 +288,7 @@ final class SensorOperations {
             guard let self, operations[number] != nil else { return }
             process.service.fail(.failed, because: "It did not end an operation that was canceled.")
         }
-        // An operation that was never sent to the sensor has nothing to end.
+        // Wake operations that wait, because an unsent operation has nothing to end.
         resumeWaiters()
     }
 
@@ -288,15 +296,15 @@ final class SensorOperations {
         for number in operations.keys.sorted() { cancel(operation: number) }
     }
 
-    /// The sensor can't go on, for this reason: everything that runs has ended without a result.
+    /// Ends all operations without a result because the sensor is unavailable.
     func endAll(_ reason: Unavailability) { end(reason) { _ in true } }
 
-    /// The sensor gave up its name: what it had begun has ended without a result.
+    /// Ends operations that had begun when the sensor gave up its name.
     ///
-    /// One that ends in good order ends its operations before that.
+    /// A sensor that exits without a fault ends its operations before.
     func endBegun() { end(.crashed) { $0.isReady } }
 
-    /// What is said of an operation of a sensor that can't be used, for this reason.
+    /// Returns the result of an operation on a sensor that is unavailable for this reason.
     private static func end(_ reason: Unavailability?) -> SensorProgress {
         switch reason {
         case .noHardware: .refused(DBusError(sensor: .sensorDisconnected))
@@ -324,9 +332,11 @@ final class SensorOperations {
         }
     }
 
-    // MARK: - While one runs
+    // MARK: - During operations
 
-    /// Takes a signal of the sensor; those of other operations, or after Cancel, mean nothing.
+    /// Handles a signal of the sensor.
+    ///
+    /// Signals about unknown or canceled operations are ignored.
     func received(operation number: UInt64, kind: String, detail: [String: Variant]) {
         guard let running = operations[number], !running.isCanceled else { return }
         switch SensorEventKind(rawValue: kind) {
@@ -363,13 +373,13 @@ final class SensorOperations {
         operations[number]?.signals.take(at: Instant.now()) == true
     }
 
-    /// Whether a hint is one word of the kind that the contract lists.
+    /// Whether a hint is a word of the form that the contract requires.
     private static func isWord(_ hint: String) -> Bool {
         !hint.isEmpty && hint.utf8.count <= 64
             && hint.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "-") }
     }
 
-    /// A sensor that hangs while it looks would keep everybody waiting.
+    /// Detects a sensor that hangs during an operation, which would block all users.
     private func scheduleHealthCheck() {
         guard healthCheck == nil, !operations.isEmpty else { return }
         healthCheck = EventLoop.shared.schedule(after: Self.checkInterval) { [weak self] in
@@ -387,7 +397,7 @@ final class SensorOperations {
             guard isSame() else { return }
             if HealthState(rawValue: health.state) == .failed { process.service.fail(.failed) }
         } catch {
-            // The bus says that it is gone where the signal about it was lost.
+            // The bus reports a missing owner even if the signal of its exit was lost.
             let lost: [DBusError.Name] = [.noReply, .serviceUnknown, .nameHasNoOwner]
             if isSame(), lost.contains(error.name) {
                 process.service.fail(.failed, because: "It does not answer.")

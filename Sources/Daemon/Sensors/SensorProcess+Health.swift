@@ -6,10 +6,12 @@ import DBus
 import LocalAuthBus
 
 extension SensorProcess {
-    /// The answer of `Health`.
+    /// The reply of `Health`.
     typealias Health = (state: String, message: String)
 
-    /// Asks the sensor how it is; callers share a question.
+    /// Queries the sensor's health.
+    ///
+    /// Concurrent callers share a query.
     func health(_ proxy: Sensor1Proxy) async throws(DBusError) -> Health {
         let owner = proxy.destination
         return try await healths.share(owner) { await self.askHealth(owner) }.get()
@@ -30,7 +32,7 @@ extension SensorProcess {
         }
     }
 
-    /// Notes that an operation of a user was refused, or, without a reason, that it worked.
+    /// Records why a user's operation was refused, or nil after a success.
     func complain(_ reason: String?, of uid: UInt32) {
         if complaints.count >= Self.mostComplaints { complaints = [:] }
         complaints[uid] = reason
@@ -38,9 +40,10 @@ extension SensorProcess {
 
     private static let mostComplaints = 1024
 
-    /// Asks the sensor, and again if the bus itself answers late: the sensor is not at fault then.
+    /// Queries the sensor, and again if the bus itself is slow, because then the sensor is not at
+    /// fault.
     ///
-    /// A neighbour that floods the bus with large calls would make all sensors fail otherwise.
+    /// Otherwise a neighbour that floods the bus with large calls would make all sensors fail.
     func asked<Value>(
         _ question: @BusActor () async throws(DBusError) -> Value
     ) async throws(DBusError) -> Value {
@@ -56,13 +59,14 @@ extension SensorProcess {
         }
     }
 
-    /// Time after which a late bus is no excuse for the sensor.
+    /// The time after which a slow bus is no excuse for the sensor.
     private static let longestDelay = Duration.seconds(8)
-    /// Time after which an answer of the bus is late; an answer of a sensor takes several times as
-    /// long.
+    /// The bus counts as slow if its own answer takes this long.
+    ///
+    /// A sensor's answer takes several times as long as the bus's.
     private static let lateness = Duration.milliseconds(200)
 
-    /// The refusal while the sensor can be asked nothing.
+    /// The error for calls to an unavailable sensor.
     var refusal: DBusError {
         DBusError(
             .biometryNotAvailable,
@@ -70,7 +74,7 @@ extension SensorProcess {
         )
     }
 
-    /// The refusal with the reason that the sensor gives.
+    /// Returns the error with the sensor's own reason.
     func explainedRefusal() async -> DBusError {
         let refusal = refusal
         guard [.ready, .broken(.failed)].contains(state), let proxy,

@@ -2,7 +2,7 @@ import AuthEngine
 import DBus
 import LocalAuthBus
 
-/// The public view of a sensor.
+/// The state of a sensor that clients can see.
 struct SensorAppearance: Equatable {
     var facts: SensorProperties
     var isKnown: Bool
@@ -10,30 +10,29 @@ struct SensorAppearance: Equatable {
     var distrust: String?
 }
 
-/// The state as users of the sensor see it.
+/// The state of the sensor for the other parts of the daemon.
 extension SensorProcess {
-    /// The unique name of the connection that owns the sensor's name.
     var owner: String? { service.owner }
 
     var state: SupervisedService.State { service.state }
 
-    /// Whether `facts` are what a trusted sensor of a common version said, now or before.
+    /// Whether `facts` come from a trusted sensor with a common protocol version, now or earlier.
     var isKnown: Bool { service.isKnown }
 
-    /// Whether the sensor is about to answer: neither there yet nor absent.
+    /// Whether the sensor is starting and will answer or fail soon.
     var isStarting: Bool { service.isStarting }
 
-    /// Why the owner is not trusted, for people; nil: it is.
+    /// Why the owner is not trusted, as text for people; nil if it is trusted.
     var distrust: String? {
         if case .broken(.untrusted(let reason)) = state { reason } else { nil }
     }
 
-    /// The proxy of the owner; nil: none is there.
+    /// A proxy of the owner; nil without an owner.
     var proxy: Sensor1Proxy? {
         owner.map { Sensor1Proxy(service.connection, destination: $0, path: Sensor1.path) }
     }
 
-    /// Why the sensor can't be used; nil: it can.
+    /// Why the sensor can't be used; nil if it can.
     var unavailability: Unavailability? {
         switch state {
         case .probing: .starting
@@ -48,7 +47,7 @@ extension SensorProcess {
         }
     }
 
-    /// Why the program can't be called; nil when it can, or is expected.
+    /// Why the process can't be called; nil if it can, or may soon.
     var brokenReason: Unavailability? {
         if case .broken(let absence) = state { Unavailability(absence) } else { nil }
     }
@@ -59,7 +58,7 @@ extension SensorProcess {
 
     var isUsable: Bool { unavailability == nil }
 
-    /// Whether the sensor is not there at all.
+    /// Whether the sensor or its device is missing.
     var isAway: Bool {
         switch state {
         case .asleep, .leaving, .ready: !facts.isPresent
@@ -67,26 +66,26 @@ extension SensorProcess {
         }
     }
 
-    /// Whether the sensor sleeps, or is about to, and can't tell of changes.
+    /// Whether the sensor sleeps or is about to, and so can't announce changes.
     var isAsleep: Bool { state == .asleep || state == .leaving }
 
-    /// Whether the sensor itself said that it can't be used.
+    /// Whether the sensor itself reports that it can't be used.
     var saidNo: Bool { !facts.isPresent || facts.unavailability != nil }
 
-    /// Whether a device may have come since the sensor said what it is.
+    /// Whether a device may have been connected since the sensor last described itself.
     private var hasNewDevices: Bool {
         guard let devicesSeen, let now = devices?.changes else { return true }
         return now != devicesSeen
     }
 
-    /// Whether that may be over since the sensor fell asleep: the cause was not a missing device,
-    /// or a device may have come since.
+    /// Whether a sleeping sensor that reported an obstacle may be usable again: the obstacle was
+    /// not a missing device, or a device may have been connected since.
     var mayHaveRecovered: Bool {
         isAsleep && saidNo && (unavailability != .noHardware || hasNewDevices)
     }
 
-    /// Whether the sensor can list templates, even if it can't look now: under a closed lid, on the
-    /// way to sleep, or because it says so itself.
+    /// Whether the sensor can list templates, even if it can't verify because of a closed lid,
+    /// imminent sleep, or its own report.
     var canList: Bool {
         switch state {
         case .ready, .leaving, .asleep: facts.isPresent
@@ -94,24 +93,24 @@ extension SensorProcess {
         }
     }
 
-    /// Whether the sensor has its device, and isn't called only because it failed.
+    /// Whether the sensor has its device, and is not called only because of a failure.
     var isLeftAlone: Bool {
         let isExcluded = brokenReason == .untrusted || brokenReason == .incompatible
         return facts.isPresent && !isAway && !isExcluded
     }
 
-    /// Whether the sensor is gone, and how it ended is not known yet.
+    /// Whether the sensor has exited for a reason that is unknown so far.
     var isLeaving: Bool { state == .leaving }
 
-    // MARK: - Awake
+    // MARK: - Waking
 
-    /// Returns the proxy of the sensor, woken first if it sleeps; nil: it can't be used.
+    /// Returns a proxy of the sensor, started if it sleeps; nil if it can't be used.
     func awake() async -> Sensor1Proxy? {
         let proxy = await awakeToList()
         return isUsable ? proxy : nil
     }
 
-    /// Returns the proxy of the sensor, woken first if it sleeps; nil: it can't list templates.
+    /// Returns a proxy of the sensor, started if it sleeps; nil if it can't list templates.
     func awakeToList() async -> Sensor1Proxy? {
         await service.departure?.value
         if state == .asleep { service.start() }

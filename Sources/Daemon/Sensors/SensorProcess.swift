@@ -4,22 +4,24 @@ import BusGuard
 import DBus
 import LocalAuthBus
 
-/// The program behind a sensor: its properties, its health, and the obstacles to its use.
+/// The process behind a sensor: its properties, its health, and the obstacles to its use.
 @BusActor
 final class SensorProcess {
-    /// The protocol versions that this daemon speaks.
+    /// The protocol versions that this daemon supports.
     static let versions: Set<UInt32> = [1]
-    /// Time limit of a question that needs no person.
+    /// Timeout of a query that needs no person.
     static let patience = Duration.seconds(2)
-    /// Time that a call waits for a start, counted from its beginning.
+    /// How long a call waits for a start, counted from the start's beginning.
     static let startPatience = Duration.seconds(5)
 
     let name: String
     let service: SupervisedService
     weak var events: (any SensorProcessEvents)?
-    /// The properties of the sensor, as it said them last.
+    /// The sensor's last properties.
     private(set) var facts = SensorProperties()
-    /// The machine around the sensor; an obstacle in it cancels running operations.
+    /// The state of the machine.
+    ///
+    /// An obstacle in it cancels running operations.
     var surroundings = Surroundings() {
         didSet {
             let reason = surroundings.unavailability(of: facts)
@@ -29,19 +31,18 @@ final class SensorProcess {
         }
     }
     let devices: DeviceRecords?
-    /// The count of device changes before the sensor last said what it is.
+    /// The number of device changes before the sensor last described itself.
     private(set) var devicesSeen: Int?
-    /// The last mistake of the sensor, for people; nil: none since it worked.
+    /// The sensor's last protocol violation, for people; nil after a success.
     var fault: String?
-    /// The reason of the last refused operation by user, until one works for that user.
+    /// Why each user's last operation was refused; removed after a success.
     ///
-    /// The sensor ends when it is idle, and forgets the reason.
+    /// The daemon keeps the reason because the sensor exits when idle and forgets it.
     var complaints: [UInt32: String] = [:]
     private let neighbours: NeighbourGuard
     private let findTrust: @BusActor () -> SensorTrust
-    /// The trust that was found last.
     private var trust = SensorTrust.refused("")
-    /// Whether the facts of a connection are fresh.
+    /// Tracks whether the properties of a connection are fresh.
     private lazy var looks = Mirror<String, Bool> { [weak self] in await self?.look(at: $0) ?? nil }
     let healths = SharedLookUps<String, Result<Health, DBusError>>()
     private lazy var announcer = SensorAnnouncer { [weak self] in self?.events?.changed() }
@@ -70,29 +71,28 @@ final class SensorProcess {
         service.user = self
     }
 
-    /// The places of calls to sensors.
+    /// The quotas of calls to sensors.
     var lanes: CallBudget { neighbours.lanes }
 
-    /// The files that say who may be this sensor may have changed.
+    /// Applies a changed description of this sensor.
     func reviewTrust() {
         guard findTrust() != trust else { return }
         events?.lost(.untrusted)
         service.startAnew()
     }
 
-    /// The bus knows the name no more.
+    /// Handles the removal of the name from the bus.
     func remove() {
         events?.lost(.noHardware)
         service.remove()
     }
 
-    // MARK: - What it says of itself
+    // MARK: - Properties
 
-    /// Asks the bus for the owner, and the sensor for its properties, before a decision.
+    /// Queries the bus for the owner and the sensor for its properties before a decision, because
+    /// the signal of a change may be lost.
     ///
-    /// A signal of a change may be lost.
-    ///
-    /// - Returns: Whether the sensor said so, and is still the same process.
+    /// - Returns: Whether the sensor answered, and is still owned by its process.
     func revalidate(_ proxy: Sensor1Proxy) async -> Bool {
         await looks.revalidate(proxy.destination) == true && isReady(proxy)
     }
@@ -101,31 +101,32 @@ final class SensorProcess {
         owner == proxy.destination && state == .ready
     }
 
-    /// Asks the sensor what it is; callers share a question.
+    /// Queries the sensor's properties.
+    ///
+    /// Concurrent callers share a query.
     private func lookAgain(_ proxy: Sensor1Proxy) async -> Bool {
         await looks.revalidate(proxy.destination) != nil && isReady(proxy)
     }
 
-    /// Asks a sensor that said that it can't be used whether that is over.
-    ///
-    /// The obstacle may be gone: a sensor that sleeps tells nobody.
+    /// Queries a sensor that reported an obstacle, because a sleeping sensor can't announce that
+    /// the obstacle is gone.
     func reconsider() async {
         guard saidNo, let proxy = isAsleep ? await awake() : proxy, state == .ready else { return }
         _ = await lookAgain(proxy)
     }
 
-    /// Whether the facts may be older than a change that the sensor announced.
+    /// Whether the sensor announced a change that the facts may not contain yet.
     var isInDoubt: Bool { state == .ready && owner.map(looks.isFresh) == false }
 
-    /// Returns once the sensor has said what changed, can't be used, or can't be asked now.
+    /// Waits until the facts contain the announced change, or the sensor can't be queried.
     func settleDoubt() async {
         guard isInDoubt, let proxy else { return }
         _ = await lookAgain(proxy)
     }
 
-    /// Takes the properties of a connection.
+    /// Queries the properties of a connection.
     ///
-    /// - Returns: Whether the bus says that it owns the name; nil: it doesn't say the properties.
+    /// - Returns: Whether the bus says that the connection owns the name; nil if the query failed.
     private func look(at destination: String) async -> Bool? {
         var isOwner = false
         let question = onLoop { isOwner = await self.service.isOwner(destination) }
@@ -144,16 +145,16 @@ final class SensorProcess {
             await question.value
             return isOwner
         } catch {
-            // A sensor that has left is not at fault, even if the signal was lost.
+            // An exited sensor is not at fault, even if its signal was lost.
             await question.value
-            // The sensor knows nothing of a question that did not get through.
+            // The sensor never saw a query that exceeded a limit.
             let isFault = error.name != .limitsExceeded || state != .ready
             if owner == destination, isFault { service.fail(.failed) }
             return nil
         }
     }
 
-    /// Takes properties that are new, or, where `known` is nil, all of them.
+    /// Updates the known properties, or replaces all if `known` is nil.
     private func take(_ properties: [String: Variant], into known: SensorProperties?) {
         var new = known ?? SensorProperties()
         guard new.updateVersions(properties) else {
@@ -177,7 +178,7 @@ final class SensorProcess {
 
     private func subscribe(to proxy: Sensor1Proxy, of peer: Peer) -> [EventSource] {
         [
-            // Misses are counted even if the sensor is gone by then.
+            // Count misses even if the sensor exits before its call is handled.
             neighbours.goesFirst(peer, calling: "NoMatch", of: SensorHost1.interface),
             proxy.onEvent { [weak self] operation, kind, detail in
                 self?.events?.received(operation: operation, kind: kind, detail: detail)
@@ -221,7 +222,7 @@ extension SensorProcess: SupervisedServiceUser {
         let isExcluded = [.untrusted, .incompatible].contains(reason)
         if !isExcluded, fault != nil || brokenReason != reason { self.fault = fault }
         events?.lost(reason)
-        // An excluded sensor is listed, and never called.
+        // An excluded sensor stays visible, but is never called.
         if isExcluded { facts = SensorProperties() }
     }
 
@@ -234,7 +235,6 @@ extension SensorProcess: SupervisedServiceUser {
 }
 
 extension Unavailability {
-    /// The unavailability of a sensor whose program is absent.
     init(_ absence: ServiceAbsence) {
         self =
             switch absence {

@@ -1,29 +1,31 @@
 import DBus
 import LocalAuthBus
 
-/// Events of the program behind a sensor.
+/// Receives events of a sensor's process.
 @BusActor
 protocol SensorProcessEvents: AnyObject {
-    /// The sensor is gone or broken: its operations have ended, and its lists are void.
+    /// Called when the sensor is missing or broken: its operations have ended, and its lists are
+    /// void.
     func lost(_ reason: Unavailability)
-    /// The sensor gave up its name: operations that had begun have ended; the others are lost, or
-    /// the successor's. Its lists stand if it ended in good order.
+    /// Called when the sensor gave up its name.
+    ///
+    /// Operations that had begun have ended; others go to the successor or fail. The lists stay
+    /// valid after an exit without a fault.
     func left()
-    /// Another process has the name, and has listed nothing yet.
+    /// Called when another process owns the name, before it lists templates.
     func arrived()
-    /// The sensor says that it can't be used: its operations have ended.
+    /// Called when the sensor reports that it can't be used: its operations have ended.
     func stopped(_ reason: Unavailability)
-    /// The surroundings keep the sensor from being used: cancel its operations.
+    /// Called when the machine's state prevents use of the sensor: its operations must be canceled.
     func impeded()
-    /// The properties of the sensor, or its state, have changed.
+    /// Called when the sensor's properties or state change.
     func changed()
-    /// The sensor says that a user's templates changed.
+    /// Called when the sensor announces a change of a user's templates.
     func templatesChanged(uid: UInt32)
-    /// The sensor sent `Event`.
     func received(operation: UInt64, kind: String, detail: [String: Variant])
 }
 
 extension Unavailability? {
-    /// As the contract has it.
+    /// The value on the wire; empty without a cause.
     var wire: String { self?.rawValue ?? "" }
 }

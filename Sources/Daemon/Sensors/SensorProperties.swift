@@ -3,9 +3,9 @@ import Contract
 import DBus
 import LocalAuthBus
 
-/// What a sensor says of itself, bounded.
+/// A sensor's own properties, within bounds.
 struct SensorProperties: Equatable {
-    /// Without these nothing is known of a sensor.
+    /// The properties that every sensor must have.
     private static let needed: Set<String> = ["BiometryType", "Strength", "Present"]
 
     var versions: Set<UInt32> = []
@@ -13,34 +13,34 @@ struct SensorProperties: Equatable {
     var type = BiometryType.none
     var strength = Strength.convenience
     var isPresent = false
-    /// Why it says that it can't be used; nil when it doesn't.
+    /// The obstacle that the sensor reports, if any.
     var unavailability: Unavailability?
     var enrollStages: Int32 = -1
-    /// Whether it sits under the lid; nil when it doesn't say.
+    /// Whether the sensor is under the lid; nil if the sensor does not say.
     var isBuiltIn: Bool?
-    /// What a person is asked to do, in its own words, by language; empty: it has none.
+    /// Instructions for people by language, in the sensor's words; empty if there are none.
     var instructions: [String: String] = [:]
-    /// The most languages, and the longest name of one.
+    /// The most languages, and the longest name of a language in bytes.
     private static let (languages, languageLimit) = (64, 16)
-    /// The longest instruction, in characters.
     private static let instructionLimit = 80
 
-    /// Whether these are all that a sensor must say.
+    /// Whether these contain all required properties.
     static func isComplete(_ properties: [String: Variant]) -> Bool {
         needed.isSubset(of: properties.keys)
     }
 
-    /// The mistake of a sensor without them, for people.
+    /// The fault of a sensor without the required properties, for people.
     static let incompleteness = "It does not say its type, its strength and its presence."
 
-    /// What is wrong with a property, for people.
+    /// The fault of a sensor with a wrong property, for people.
     static func fault(of property: String) -> String {
         "Its property \(property) has a wrong type, or a value that does not exist."
     }
 
-    /// Takes over the versions alone: what else another version means is not known.
+    /// Updates only the versions, because another version may define the other properties
+    /// differently.
     ///
-    /// - Returns: false when they are of a wrong type.
+    /// - Returns: False if the type is wrong.
     mutating func updateVersions(_ properties: [String: Variant]) -> Bool {
         guard let value = properties["ProtocolVersions"] else { return true }
         guard case .array(element: .uint32, let list) = value, list.count <= 64 else {
@@ -50,10 +50,9 @@ struct SensorProperties: Equatable {
         return true
     }
 
-    /// Takes over what is known of `properties`.
+    /// Updates the known properties.
     ///
-    /// - Returns: The first property whose value is of a wrong type or none of those that exist;
-    ///   nil when there is none.
+    /// - Returns: The first property with a wrong type or an unknown value; nil if all are valid.
     mutating func update(_ properties: [String: Variant]) -> String? {
         for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
             switch name {
@@ -71,7 +70,7 @@ struct SensorProperties: Equatable {
                 self.isPresent = isPresent
             case "Unavailability":
                 guard let word = value.asString else { return name }
-                // A word that the contract doesn't have is a fault of the sensor.
+                // An unknown word is a fault of the sensor.
                 unavailability = word.isEmpty ? nil : Unavailability(rawValue: word) ?? .failed
             case "EnrollStages":
                 guard let stages = value.asInt32 else { return name }

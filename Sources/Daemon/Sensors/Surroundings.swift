@@ -1,17 +1,17 @@
 import AuthEngine
 import LocalAuthBus
 
-/// What happens to the machine that its sensors are part of (L3, L4).
+/// The state of the machine as far as its sensors depend on it (L3, L4).
 struct Surroundings: Equatable {
     var isSuspended = false
     var isLidClosed = false
-    /// Docked, or with an external display: a sensor may be outside.
+    /// Docked, or with an external display, so that a sensor may be outside the lid.
     var isDocked = false
 
-    /// Why such a sensor can't be used in them; nil when it can.
+    /// Why a sensor can't be used in this state; nil if it can.
     func unavailability(of sensor: SensorProperties) -> Unavailability? {
         if isSuspended { return .suspended }
-        // A companion is in somebody's hand, and an external sensor beside the machine.
+        // A companion is in a person's hand, and an external sensor is beside the machine.
         guard isLidClosed, sensor.type != .none else { return nil }
         return sensor.isBuiltIn ?? !isDocked ? .lidClosed : nil
     }

@@ -2,28 +2,27 @@ import Contract
 import Glibc
 import Linux
 
-/// What the kernel says of a caller's process.
+/// Facts of the kernel about a caller's process.
 ///
-/// For display and agent choice only: a pid is no proof.
+/// They serve for display and for the choice of an agent only, because a pid is no proof.
 struct CallerProcess {
-    /// The file name of the program; nil where the daemon can't prove it (L33).
+    /// The file name of the program; nil if the daemon can't prove it (L33).
     let name: String?
     private let program: RunningProgram?
 
-    /// What it is called where that doesn't rest on its own word.
+    /// The app's identity as far as it does not rest on the process's own claim.
     ///
-    /// Reads the program's desktop file, which may be long; the program is the one that ran when
-    /// this was made.
+    /// Reads the program's desktop file, which may be long. The program is the executable at the
+    /// time of `init`.
     var identity: AppIdentity { AppIdentity(program) }
 
-    /// Looks the process up in /proc.
     init(pid: Int32) {
         program = RunningProgram(pid: pid)
         let name = DisplayText.cleaned(program?.fileName ?? "", limit: DisplayText.titleLimit)
         self.name = name.isEmpty ? nil : name
     }
 
-    /// A process and its parents, nearest first, at most 32.
+    /// Returns a process and its ancestors, nearest first, at most 32.
     static func lineage(of pid: Int32) -> [Int32] {
         var result: [Int32] = []
         var next = pid
@@ -34,7 +33,7 @@ struct CallerProcess {
         return result
     }
 
-    /// The uid that a process runs as, or nil when it is gone.
+    /// Returns the uid of a process, or nil if it has ended.
     static func owner(of pid: Int32) -> UInt32? {
         var status = stat()
         guard stat("/proc/\(pid)", &status) == 0 else { return nil }
@@ -42,23 +41,26 @@ struct CallerProcess {
     }
 }
 
-/// `/proc/PID/stat`.
 enum ProcessStatus {
-    /// Places behind the name, which may hold anything.
+    /// Indices after the name.
+    ///
+    /// The name itself may contain any characters.
     enum Field: Int {
         case parent = 1
         case terminal = 4
         case startTime = 19
     }
 
-    /// The controlling terminal, as the login manager calls it: `tty2`, `pts/0`; empty: it has
-    /// none; nil: another one, or the process is gone.
+    /// Returns the controlling terminal with logind's name, such as `tty2` or `pts/0`.
+    ///
+    /// Empty without a terminal. Nil for a terminal of another kind, or if the process has ended.
     static func terminal(of pid: Int32) -> String? {
         guard let number = field(.terminal, of: pid).flatMap(Int32.init) else { return nil }
         return name(ofTerminal: UInt32(bitPattern: number))
     }
 
-    /// The name of a terminal by its device: 12 bits of major and 20 of minor number, interleaved.
+    /// Returns the name of a terminal by its device number: 12 bits of major and 20 bits of minor
+    /// number, interleaved.
     static func name(ofTerminal device: UInt32) -> String? {
         let (major, minor) = (device >> 8 & 0xFFF, device & 0xFF | device >> 12 & 0xF_FF00)
         if device == 0 { return "" }
@@ -69,7 +71,7 @@ enum ProcessStatus {
         }
     }
 
-    /// One field; nil when the process is gone.
+    /// Returns a field, or nil if the process has ended.
     static func field(_ field: Field, of pid: Int32) -> String? {
         guard let stat = SmallFile.read("/proc/\(pid)/stat", limit: 4096),
             let end = stat.lastIndex(of: UInt8(ascii: ")"))
@@ -81,18 +83,20 @@ enum ProcessStatus {
     }
 }
 
-/// The app behind a process, as its desktop file names it; all empty without proof of the program.
+/// The app of a process according to its desktop file.
 ///
-/// Display only (L14).
+/// All fields are empty if the program is unproven.
+///
+/// For display only (L14).
 struct AppIdentity {
-    /// What the prompt calls the app.
+    /// The app's name in the prompt.
     let name: String
-    /// The name of its icon; empty when none is known.
+    /// The name of the app's icon; empty if unknown.
     let icon: String
-    /// The desktop file's name without its ending; empty when there is none.
+    /// The desktop file's name without its ending; empty without a file.
     let identifier: String
 
-    /// The app of a Flatpak or a snap, by the desktop file that its system exports.
+    /// Uses the desktop file that Flatpak or snapd exports for the app.
     init(sandboxID id: String) {
         let places = [
             ("/var/lib/flatpak/exports/share/applications", id),

@@ -2,28 +2,27 @@ import DBus
 import Glibc
 import Linux
 
-/// What the kernel tells everybody of a process that shows whether it is in a sandbox (L23).
+/// Kernel facts about a process that show whether it is in a sandbox (L23).
 ///
-/// The service has no privilege: `/proc/PID/root`, `exe` and `ns` of its callers are refused to it.
-/// What is read here is readable by everybody, and nothing of it can be changed by a process that
-/// isn't free already.
+/// The service is unprivileged and can't read `/proc/PID/root`, `exe` and `ns` of its callers.
+/// Every process can read the facts used here, and a sandboxed process can't change them.
 struct Confinement {
-    /// The user that it acts as.
     var uid: UInt32
-    /// What it calls itself.
+    /// The name that the process gives itself.
     var ownName: String
-    /// How many numbers it has: one more in each namespace of processes below ours.
+    /// The number of its pids: an additional pid for each pid namespace below the service's
+    /// namespace.
     var pidCount: Int
-    /// The map of its user namespace.
     var userMap: String
-    /// The numbers of the mounts at its root, which no two namespaces of mounts share.
+    /// The ids of the mounts at its root.
+    ///
+    /// Two mount namespaces never share an id.
     var roots: [String]
-    /// Its control groups.
     var groups: [String]
-    /// What the kernel's security modules call it; empty where there is none.
+    /// Its labels from the kernel's security modules; empty without modules.
     var labels: [String]
 
-    /// Looks a process up; nil when anything of it can't be read, or it ends meanwhile.
+    /// Looks up a process; nil if a fact can't be read, or the process ends meanwhile.
     init?(pid: Int32) {
         guard let start = ProcessStatus.field(.startTime, of: pid),
             let status = Self.text(pid, "status"),
@@ -33,7 +32,7 @@ struct Confinement {
             let mounts = SmallFile.read("/proc/\(pid)/mountinfo", limit: Self.limit),
             let groups = Self.text(pid, "cgroup"),
             let labels = Self.labels(of: pid),
-            // Not another process that was given the number since.
+            // A reused pid has a different start time.
             start == ProcessStatus.field(.startTime, of: pid)
         else { return nil }
         self.uid = uid
@@ -45,40 +44,41 @@ struct Confinement {
         self.labels = labels
     }
 
-    /// Whether the caller's process is in a sandbox, or can't be shown to be in none.
+    /// Whether the caller's process is in a sandbox, or can't be proven to be outside.
     @BusActor
     static func mayHold(_ peer: Peer) -> Bool {
         guard let process = Confinement(pid: peer.pid), let own = Confinement(pid: getpid()) else {
             return true
         }
-        // Under systemd the service has a namespace of mounts for itself; the first process of the
-        // system has not.
+        // Under systemd the service has its own mount namespace, but the system's first process has
+        // not.
         let roots = [own.roots] + [Confinement(pid: 1)].compactMap { $0?.roots }
         return !(process.uid == peer.uid && process.isFree(beside: own, roots: roots))
     }
 
-    /// Whether it is in the namespaces of `own`, at one of `roots`, and nothing else confines it.
+    /// Whether the process shares the namespaces of `own`, has one of the known roots, and is not
+    /// confined otherwise.
     ///
-    /// A system service of root may have its own mounts, as the helper of polkit 127 has: systemd
-    /// confines it to protect the system, and its caller did not choose what it sees.
+    /// A system service of root may have mounts of its own, as the helper of polkit 127 has. The
+    /// administrator confines such a service, so no caller chose the files that it sees.
     func isFree(beside own: Confinement, roots known: [[String]]) -> Bool {
         (!roots.isEmpty && known.contains(roots) || isSystemService)
             && pidCount == 1 && userMap == own.userMap
-            // It speaks for a sandbox.
+            // The proxy speaks for a sandboxed app.
             && ownName != "xdg-dbus-proxy"
             && !groups.contains(where: Self.isSandboxGroup)
             && !labels.contains(where: Self.isConfining)
     }
 
-    /// Whether it is in the control group of a system service, as root.
+    /// Whether the process runs as root in the control group of a system service.
     private var isSystemService: Bool {
         uid == 0
             && groups.contains { $0.hasPrefix("0::/system.slice/") && $0.hasSuffix(".service") }
     }
 
-    // MARK: - What is in the files
+    // MARK: - Parsing
 
-    /// Only so much is read, as users can lengthen some of these files.
+    /// Bounds the read, because users can lengthen some of these files.
     private static let limit = 1 << 16
 
     private static func text(_ pid: Int32, _ file: String) -> String? {
@@ -93,7 +93,9 @@ struct Confinement {
         return line?.split(separator: "\t").dropFirst().map(String.init) ?? []
     }
 
-    /// Of so many mounts: users may add some behind them, and no other namespace has one of these.
+    /// Reads the first mounts only.
+    ///
+    /// Users can append mounts, but no other namespace has these ids.
     private static func roots(in mounts: [UInt8]) -> [String] {
         mounts.split(separator: UInt8(ascii: "\n"))
             .compactMap { line in
@@ -103,7 +105,7 @@ struct Confinement {
             }
     }
 
-    /// The labels that the security modules give it; nil when they can't be told.
+    /// Returns the labels of the security modules; nil if they can't be read.
     private static func labels(of pid: Int32) -> [String]? {
         var labels: [String] = []
         for module in ["apparmor/current", "current"] {
@@ -112,14 +114,14 @@ struct Confinement {
                 let label = bytes.prefix { $0 != 0 && $0 != UInt8(ascii: "\n") }
                 if !label.isEmpty { labels.append(String(decoding: label, as: UTF8.self)) }
             } catch {
-                // No such module, or none that labels processes.
+                // The module is missing, or does not label processes.
                 guard [ENOENT, EINVAL, EOPNOTSUPP].contains(error.reason) else { return nil }
             }
         }
         return labels
     }
 
-    /// Whether a line of `cgroup` names a unit that Flatpak, Snap or a container engine makes.
+    /// Whether a line of `cgroup` names a unit of Flatpak, Snap or a container engine.
     private static func isSandboxGroup(_ line: String) -> Bool {
         line.split(separator: "/").dropFirst()
             .contains { unit in
@@ -131,7 +133,9 @@ struct Confinement {
             }
     }
 
-    /// Whether a label is that of a profile or a domain that confines; one of an unknown form does.
+    /// Whether a label belongs to a confining profile or domain.
+    ///
+    /// A label of an unknown form counts as confining.
     private static func isConfining(_ label: String) -> Bool {
         if label.hasPrefix("snap.") { return true }
         // AppArmor: the profile with its mode.

@@ -1,82 +1,89 @@
 import DBus
 import Glibc
 
-/// Which users have sat at this machine, and nowhere else, ever since they logged in (L2).
+/// Tracks which users have been only at this machine ever since they logged in (L2).
 ///
-/// What systemd runs for a user outlives the session that had it started: a unit begun over SSH
-/// looks like one of the desktop's as soon as that session is gone. So it isn't enough to know
-/// where a user is now.
+/// A user's systemd units outlive the session that started them. After an SSH session has ended, a
+/// unit that it started looks like a unit of the desktop. Therefore the user's current sessions are
+/// no sufficient proof.
 struct LoginHistory {
-    /// Since when every new session has been heard of, in microseconds of CLOCK_MONOTONIC.
+    /// Since when the history is complete, in microseconds of CLOCK_MONOTONIC.
     private var beginning = UInt64.max
-    /// When a session that was not at this machine was last heard of.
+    /// The last time that each user had a session away from this machine.
     private var elsewhere: [UInt32: UInt64] = [:]
-    /// New sessions whose user isn't known yet.
+    /// New sessions whose user is unknown so far.
     private var nameless: Set<ObjectPath> = []
-    /// New sessions of a user that aren't known to be at this machine.
+    /// New sessions of each user that have not been looked up.
     private var unknown: [UInt32: Set<ObjectPath>] = [:]
-    /// The last agent of each user that was believed.
+    /// Each user's last trusted agent.
     ///
-    /// When the service is started again it is the same one, whoever came from elsewhere meanwhile.
+    /// After a restart of the service the agent stays trusted, even if the user had remote sessions
+    /// meanwhile.
     private var agents: [UInt32: Program] = [:]
     private let now: () -> UInt64
 
-    /// A process, which no other one is that gets its number later.
+    /// A process, identified so that a reused pid does not match.
     struct Program: Equatable {
         let pid: Int32
-        /// In clock ticks since the boot.
+        /// In clock ticks since boot.
         let start: UInt64
     }
 
-    /// How many users and sessions are kept; more begin a new history.
+    /// The most users and sessions.
+    ///
+    /// Exceeding the limit starts a new history.
     static let limit = 1024
 
     init(now: @escaping () -> UInt64 = Self.monotonic) { self.now = now }
 
-    /// Whatever comes from now on is heard; what was before isn't known.
+    /// Starts a new history.
+    ///
+    /// Earlier sessions are unknown.
     mutating func begin() {
         self = Self(now: now)
         beginning = now()
     }
 
-    /// A session has come whose user the next word of a user names.
+    /// Records a new session, whose user the next change of a user tells.
     mutating func appeared(_ session: ObjectPath) {
         makeRoom()
         nameless.insert(session)
     }
 
-    /// The user of the sessions that have come.
+    /// Assigns the new sessions to a user.
     ///
-    /// - Returns: The sessions to look at; each is `found` then.
+    /// - Returns: The sessions to look up. Call `found` for each.
     mutating func belong(to uid: UInt32) -> Set<ObjectPath> {
         defer { nameless = [] }
         if !nameless.isEmpty { unknown[uid, default: []].formUnion(nameless) }
         return nameless
     }
 
-    /// Where a session is; one that is gone already may have been anywhere.
+    /// Records where a session is.
+    ///
+    /// A session that has ended already may have been anywhere.
     mutating func found(_ session: ObjectPath, of uid: UInt32, isAtMachine: Bool) {
         guard unknown[uid]?.remove(session) != nil else { return }
         if unknown[uid]?.isEmpty == true { unknown[uid] = nil }
         if !isAtMachine { elsewhere[uid] = now() }
     }
 
-    /// Whether a user who has been logged in since then has had no session but at this machine.
+    /// Whether a user who has been logged in since `login` has had sessions only at this machine.
     func isAtMachine(_ uid: UInt32, since login: UInt64) -> Bool {
         guard beginning < login, nameless.isEmpty, unknown[uid] == nil else { return false }
         return elsewhere[uid].map { $0 < login } ?? true
     }
 
-    /// An agent that is a unit is believed.
+    /// Records that an agent in a unit was trusted.
     mutating func believed(_ agent: Program, of uid: UInt32) {
         makeRoom()
         agents[uid] = agent
     }
 
-    /// Whether an agent has been believed before.
+    /// Whether this agent was trusted before.
     func knows(_ agent: Program, of uid: UInt32) -> Bool { agents[uid] == agent }
 
-    /// Whether it is known of each session that was heard of where it is.
+    /// Whether all known sessions have been looked up.
     var isSettled: Bool { nameless.isEmpty && unknown.isEmpty }
 
     private mutating func makeRoom() {
@@ -85,7 +92,7 @@ struct LoginHistory {
         if count >= Self.limit { begin() }
     }
 
-    /// The clock of the login manager's timestamps.
+    /// Returns the time of the clock that the login manager uses for timestamps.
     static func monotonic() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -94,7 +101,7 @@ struct LoginHistory {
 }
 
 extension LoginHistory {
-    /// What is settled, as lines.
+    /// The settled facts as lines of text.
     var text: String {
         var lines = ["since \(beginning)"]
         lines += elsewhere.map { "elsewhere \($0) \($1)" }
@@ -102,7 +109,7 @@ extension LoginHistory {
         return lines.joined(separator: "\n")
     }
 
-    /// What another process wrote down; nil: that isn't all of it.
+    /// Reads the text of another process; nil if it is incomplete.
     init?(text: String, now: @escaping () -> UInt64 = Self.monotonic) {
         self.init(now: now)
         for line in text.split(separator: "\n") {

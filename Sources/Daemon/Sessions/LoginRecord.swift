@@ -4,12 +4,13 @@ import DBus
 import Glibc
 import Linux
 
-/// What is known of logins, for the process of the service that comes after this one (L2).
+/// Passes the history of logins to the service's next process (L2).
 ///
-/// systemd keeps two descriptors while it starts the service again, however that ended: what is
-/// known, in memory, and a watch on the folder where the login manager writes each session before
-/// it tells of it. Only what is known is read from the watch. So a session that nobody heard of,
-/// such as one that came and went while no process ran, is still unread; then nothing is believed.
+/// systemd keeps two descriptors across restarts and crashes of the service: the history in memory,
+/// and a watch on the login manager's folder of sessions. The login manager writes each session
+/// there before it announces the session. The service reads only events of sessions that are in the
+/// history. Therefore a session that no process heard of leaves an unread event, and the history is
+/// then discarded.
 @BusActor
 final class LoginRecord {
     private let memory: OwnedDescriptor
@@ -17,22 +18,22 @@ final class LoginRecord {
     private var source: EventSource?
 
     private static let folder = "/run/systemd/sessions"
-    /// What the descriptors are called in systemd's store, in this order.
+    /// The descriptors' names in systemd's store.
     private static let names = ["logins", "sessions"]
-    /// More than a full history takes.
+    /// More than the size of a full history.
     private static let limit = 65_536
-    /// Sessions are written several times at once.
+    /// The login manager writes each session several times in a row.
     private static let debounce = Duration.milliseconds(50)
 
-    /// With descriptors that were kept, or new ones.
+    /// Uses stored or new descriptors.
     init(memory: OwnedDescriptor, watch: OwnedDescriptor, folder: String) {
         self.memory = memory
         self.watch = watch
-        // The folder keeps the watch that it has, and has one from now on if it is another.
+        // A folder that is watched already keeps its watch; a new folder gets a watch.
         inotify_add_watch(watch.rawValue, folder, UInt32(IN_CREATE | IN_MOVED_TO))
     }
 
-    /// The one that systemd keeps for this service; nil where nothing can be kept.
+    /// Returns the record that systemd keeps for this service; nil if it can't keep any.
     static func kept() -> LoginRecord? {
         let stored = storedDescriptors()
         if let memory = stored[names[0]], let watch = stored[names[1]] {
@@ -59,7 +60,7 @@ final class LoginRecord {
     }
 
     private static func storedDescriptors() -> [String: OwnedDescriptor] {
-        // systemd allocates the names for us.
+        // SAFETY: sd-login allocates the list with `count` names, and the loop frees each of them.
         var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = sd_listen_fds_with_names(1, &list)
         var stored: [String: OwnedDescriptor] = [:]
@@ -73,42 +74,43 @@ final class LoginRecord {
         return stored
     }
 
-    /// How many bytes about sessions are unread.
+    /// The number of unread bytes about sessions.
     var unread: Int {
         var count: Int32 = 0
         return count_unread(watch.rawValue, &count) == 0 ? Int(count) : .max
     }
 
-    /// What was known when the login manager was this process; nil unless that is all there is.
+    /// Returns the history if it belongs to this process of the login manager and is complete; else
+    /// nil.
     func recall(of manager: LoginHistory.Program) -> LoginHistory? {
         guard unread == 0, lseek(memory.rawValue, 0, SEEK_SET) == 0,
             let content = memory.content(limit: Self.limit)
         else { return nil }
         var lines = String(decoding: content, as: UTF8.self).split(separator: "\n")
-        // The last line says that all of it was written.
+        // The last line proves that the text was written completely.
         guard lines.popLast() == "end", !lines.isEmpty,
             lines.removeFirst() == Self.line(of: manager)
         else { return nil }
         return LoginHistory(text: lines.joined(separator: "\n"))
     }
 
-    /// Writes down what is known, and that so many bytes were about that.
+    /// Saves the history, and marks `count` bytes about sessions as read.
     func save(_ history: LoginHistory, of manager: LoginHistory.Program, read count: Int) {
         forget()
         let text = [Self.line(of: manager), history.text, "end"].joined(separator: "\n")
         guard memory.write(Array(text.utf8)) else { return forget() }
-        // Whole events are read, and no more than those.
+        // read(2) returns whole events only, and at most `count` bytes.
         var events = [UInt8](repeating: 0, count: min(count, 1 << 20))
         if !events.isEmpty { _ = read(watch.rawValue, &events, events.count) }
     }
 
-    /// Whatever comes, nothing is known of before.
+    /// Discards the saved history.
     func forget() {
         ftruncate(memory.rawValue, 0)
         lseek(memory.rawValue, 0, SEEK_SET)
     }
 
-    /// Calls `body` once, soon after something is unread.
+    /// Calls `body` once, soon after new events arrive.
     func whenUnread(_ body: @escaping @BusActor () -> Void) {
         source?.cancel()
         source = EventLoop.shared.watch(descriptor: watch.rawValue) { [weak self] in

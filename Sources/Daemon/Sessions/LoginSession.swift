@@ -1,36 +1,34 @@
 import DBus
 
-/// What the login manager says of one session.
+/// The login manager's properties of one session.
 struct LoginSession: Equatable {
     let id: String
     let uid: UInt32
-    /// Whether it comes over the network.
+    /// Whether the session comes over the network.
     let isRemote: Bool
-    /// Whether its user sits at the machine in it.
+    /// Whether the user sits at the machine in this session.
     ///
-    /// As for polkit, a seat is what makes a session local. Without one only a login on a terminal
-    /// is: `su` in a user unit and `ssh localhost` make sessions that the login manager doesn't
-    /// call remote either, and so does a remote desktop.
+    /// A session is local if it has a seat, as for polkit, or if it is a login on a terminal. The
+    /// login manager's own flag is not sufficient: `su` in a user unit, `ssh localhost` and remote
+    /// desktops create sessions without a seat that it does not call remote.
     let isLocal: Bool
-    /// Its terminal, such as `tty2`; empty without one.
+    /// The session's terminal, such as `tty2`; empty without a terminal.
     private let terminal: String
     private let isGraphical: Bool
-    /// Whether its display is an X server.
     let isX11: Bool
     private(set) var isActive: Bool
     private(set) var isLocked: Bool
     private var isClosing: Bool
 
-    /// Whether somebody may be asked in it.
+    /// Whether the session may show prompts.
     var isInFront: Bool { isActive && !isClosing }
 
-    /// Whether it is a desktop at this machine.
     var isDesktop: Bool { isLocal && isGraphical }
-    /// Whether it is that, or what the login manager calls the user's service manager.
+    /// Whether the session is local, or belongs to the user's service manager.
     var isAtMachine: Bool { isLocal || isManager }
     private let isManager: Bool
 
-    /// Nil unless all that matters is there, and of its type.
+    /// Returns nil if a required property is missing or has a wrong type.
     init?(_ properties: [String: Variant]) {
         guard let id = properties["Id"]?.asString, !id.isEmpty, id.utf8.count <= 256,
             case .structure(let user) = properties["User"],
@@ -52,7 +50,7 @@ struct LoginSession: Equatable {
         isManager = !isRemote && properties["Class"]?.asString?.hasPrefix("manager") == true
     }
 
-    /// Whether it is a user's, on a seat or of a login on a terminal.
+    /// Whether the session is a user's session on a seat, or a login on a terminal.
     private static func isPlace(_ properties: [String: Variant]) -> Bool {
         if let kind = properties["Class"]?.asString, kind != "user" { return false }
         guard case .structure(let seat) = properties["Seat"], seat.first?.asString == "" else {
@@ -61,21 +59,20 @@ struct LoginSession: Equatable {
         return properties["Service"]?.asString == "login"
     }
 
-    /// Whether what a process in it shows is on its own display or terminal, by the process's
-    /// controlling terminal: empty for none, nil for one that isn't known.
+    /// Whether a process in the session shows its output on the session's own display or terminal.
     ///
-    /// Without a terminal, a graphical session has one place to show anything.
+    /// `other` is the process's controlling terminal: empty for none, nil if unknown. A process
+    /// without a terminal can only use the display of a graphical session.
     func shows(onTerminal other: String?) -> Bool {
         guard let other else { return false }
         return other.isEmpty ? isGraphical : other == terminal
     }
 
-    /// Whether less may be asked in it than in what was known.
+    /// Whether the session has been locked or left since `known`.
     func isWorse(than known: Self) -> Bool {
         isLocked && !known.isLocked || !isInFront && known.isInFront
     }
 
-    /// Takes over what changed.
     mutating func update(_ changed: [String: Variant]) {
         if let isActive = changed["Active"]?.asBool { self.isActive = isActive }
         if let isLocked = changed["LockedHint"]?.asBool { self.isLocked = isLocked }

@@ -2,10 +2,10 @@ import BusGuard
 import DBus
 import Linux
 
-/// The login manager on the bus: questions, signals and the lock that delays sleep.
+/// The login manager on the bus: queries, signals and the lock that delays sleep.
 ///
-/// Questions go over the bus, to the process whose signals are believed, so that answers and
-/// signals have one order. sd-login reads files; it serves what can't wait for an answer.
+/// Queries go over the bus to the process that sends the signals, so that answers and signals
+/// arrive in order. sd-login reads files instead, and serves answers that can't wait.
 @BusActor
 final class Logind {
     static let name = "org.freedesktop.login1"
@@ -13,32 +13,31 @@ final class Logind {
     static let manager = "org.freedesktop.login1.Manager"
     static let session = "org.freedesktop.login1.Session"
     static let user = "org.freedesktop.login1.User"
-    /// How long it may take to answer, each time it is asked.
+    /// The timeouts of each attempt of a query.
     ///
-    /// Others may fill the queue before its answer, or have the bus drop it.
+    /// Neighbours may fill the queue before the answer, or make the bus drop it.
     static let patience = [Duration.seconds(10), .seconds(10)]
 
-    /// What it tells without being asked.
+    /// Events from the login manager.
     enum News {
-        /// A trusted process has its name now, or none has.
+        /// A trusted process owns the name, or no process does.
         case present(Bool)
-        /// Properties of a session changed.
         case changed(session: ObjectPath, [String: Variant])
-        /// A session is asked to lock itself.
+        /// A session must lock itself.
         case locking(session: ObjectPath)
-        /// A session ended.
         case removed(session: ObjectPath, id: String)
-        /// A user's last session ended.
         case loggedOut(uid: UInt32)
-        /// A session has begun; nil: nobody says which.
+        /// A session has begun; nil if the signal does not name it.
         case began(session: ObjectPath?)
-        /// Something of a user changed, such as the sessions; nil: nobody says whose.
+        /// A user's sessions or state changed; nil if the signal does not name the user.
         case changedUser(uid: UInt32?)
-        /// A user has come who wasn't logged in; nil: nobody says who.
+        /// A user logged in; nil if the signal does not name the user.
         case newUser(uid: UInt32?)
-        /// The machine goes to sleep, or is back.
+        /// The machine goes to sleep (true), or is awake again (false).
         case sleeping(Bool)
-        /// The lid may have moved: the login manager does not tell (L3).
+        /// The lid may have moved.
+        ///
+        /// The login manager sends no signal for the lid (L3).
         case lidMoved
     }
 
@@ -47,13 +46,13 @@ final class Logind {
     private let isTrusted: (UInt32) -> Bool
     private let hear: @BusActor (News) -> Void
     private let service: SupervisedService
-    /// The process of the owner.
+    /// The owner's process.
     private(set) var process: LoginHistory.Program?
     private var lidSource: EventSource?
     private var inhibitor: OwnedDescriptor?
-    /// The thread that waits for an inhibitor: its call takes a descriptor, and may block.
+    /// A separate thread takes the inhibitor, because the call receives a descriptor and may block.
     private lazy var inhibitorThread = try? SerialThread(named: "the login manager")
-    /// Whether sleep is to wait; it need not from `allowSleep` on.
+    /// Whether sleep should wait for `allowSleep`.
     private var delaysSleep = false
 
     init(
@@ -70,16 +69,18 @@ final class Logind {
         service.user = self
     }
 
-    /// The unique name; nil when the login manager isn't there, or isn't trusted.
+    /// The owner's unique name; nil if the login manager is missing or not trusted.
     var owner: String? { service.peer?.name }
 
-    /// Whether it is the one whose files sd-login reads.
+    /// Whether this is the login manager whose files sd-login reads.
     var isSystems: Bool { connection.address == .system }
 
-    /// Watches for it; the first news is whether it is there.
+    /// Starts watching.
+    ///
+    /// The first event tells whether the login manager is present.
     func start() {
         service.startWatching()
-        // UPower tells when the lid moves; what to make of it, the login manager is asked.
+        // UPower signals movements of the lid. The state itself comes from the login manager.
         _ = connection.watchName("org.freedesktop.UPower") { [weak self] owner in
             guard let self else { return }
             lidSource?.cancel()
@@ -146,9 +147,9 @@ final class Logind {
         }
     }
 
-    /// Whether somebody is there, which any program in a session may say as often as it likes.
+    /// Properties that any program in a session can change at any rate.
     ///
-    /// Nothing here rests on it.
+    /// No decision rests on them, so ignore them.
     private static let idleHints: Set = [
         "IdleHint", "IdleSinceHint", "IdleSinceHintMonotonic",
     ]
@@ -178,7 +179,7 @@ final class Logind {
         }
     }
 
-    /// The user whom UserNew or UserRemoved is about.
+    /// Returns the user in a UserNew or UserRemoved signal.
     private static func user(in message: Message) -> UInt32? {
         try? message.read("uo") { reader throws(DBusError) in
             let uid = try reader.read(UInt32.self)
@@ -187,7 +188,7 @@ final class Logind {
         }
     }
 
-    /// The user of an object, by its path, such as `…/user/_1000`.
+    /// Returns the user of an object path such as `…/user/_1000`.
     private static func user(at path: ObjectPath) -> UInt32? {
         let prefix = Self.path.rawValue + "/user/_"
         guard path.rawValue.hasPrefix(prefix) else { return nil }
@@ -196,7 +197,7 @@ final class Logind {
 
     // MARK: - Sleep
 
-    /// Has sleep wait for `allowSleep`, for as long as the administrator lets anybody delay it.
+    /// Makes sleep wait for `allowSleep`, up to the administrator's limit for inhibitors.
     func delaySleep() async {
         let words = ["sleep", "localauthd", "Running prompts and sensors have to end.", "delay"]
         guard let owner, let thread = inhibitorThread else { return }
@@ -217,24 +218,23 @@ final class Logind {
                 continuation.resume(returning: taken)
             }
         }
-        // The machine may be going to sleep by now: it would wait for this inhibitor.
+        // If the machine is going to sleep already, it would wait for this inhibitor.
         guard self.owner == owner, delaysSleep else { return }
         inhibitor = taken
     }
 
-    /// Sleep need not wait for us any more.
+    /// Lets the machine sleep.
     func allowSleep() {
         delaysSleep = false
         inhibitor = nil
     }
 
-    // MARK: - Questions
+    // MARK: - Queries
 
-    /// The session of a caller's process.
+    /// Returns the session of a caller's process; nil if it is in none.
     ///
-    /// - Returns: Nil when it is in none.
-    /// - Throws: What went wrong when that could not be found out, or when the process ended
-    ///   meanwhile: its number may be another's.
+    /// - Throws: The error of the query, or Failed if the process ended meanwhile, because its pid
+    ///   may have been reused.
     func session(of peer: Peer) async throws(DBusError) -> ObjectPath? {
         let process = try ProcessDescriptor.open(peer.pid)
         let found: ObjectPath?
@@ -252,18 +252,21 @@ final class Logind {
         return found
     }
 
-    /// A user who is logged in, or whose units run.
+    /// A user who is logged in, or has running units.
     struct Login {
-        /// Since when, in microseconds of CLOCK_MONOTONIC; no unit of the user's service manager is
-        /// older.
+        /// The time of login, in microseconds of CLOCK_MONOTONIC.
+        ///
+        /// No unit of the user's service manager is older.
         let since: UInt64
-        /// The sessions, the one that the login manager prefers first; at most 64.
+        /// The user's sessions, at most 64.
+        ///
+        /// The login manager's preferred session is first.
         let sessions: [ObjectPath]
     }
 
-    /// The sessions of a user, as in ``Login``.
+    /// Returns the sessions of a user, as in ``Login``.
     ///
-    /// - Throws: What went wrong when they could not be found out.
+    /// - Throws: The error of the query.
     func sessions(ofUser uid: UInt32) async throws(DBusError) -> [ObjectPath] {
         let user: ObjectPath
         do throws(DBusError) {
@@ -275,10 +278,10 @@ final class Logind {
         return try await login(at: user, for: uid).sessions
     }
 
-    /// The login of the user whose service manager runs a process; nil: none does.
+    /// Returns the login of the user whose service manager runs a process; nil if it is no unit of
+    /// its user.
     ///
-    /// - Throws: What went wrong when that could not be found out, or when the process ended
-    ///   meanwhile.
+    /// - Throws: The error of the query, or Failed if the process ended meanwhile.
     func login(ofUnit peer: Peer) async throws(DBusError) -> Login? {
         let process = try ProcessDescriptor.open(peer.pid)
         guard try await session(of: peer) == nil else { return nil }
@@ -307,9 +310,9 @@ final class Logind {
         return Login(since: found["TimestampMonotonic"]?.asUInt64 ?? 0, sessions: paths)
     }
 
-    /// Whether a user has a session that is not ending; nil: it doesn't say.
+    /// Whether a user has a session that is not closing; nil if the login manager does not answer.
     ///
-    /// It is asked in the service's place: whoever logs out, the users have theirs to themselves.
+    /// The query uses the service's own lane, so that frequent logouts can't use up a user's lane.
     func hasSession(_ uid: UInt32) async -> Bool? {
         guard let owner else { return nil }
         let user: ObjectPath
@@ -323,9 +326,9 @@ final class Logind {
         return found?["State"]?.asString.map { ["active", "online", "opening"].contains($0) }
     }
 
-    /// What a session is; nil: it is none, or is none any more.
+    /// Returns the properties of a session; nil if it has ended or is invalid.
     ///
-    /// - Throws: What went wrong when that could not be found out.
+    /// - Throws: The error of the query.
     func session(at path: ObjectPath, for uid: UInt32) async throws(DBusError) -> LoginSession? {
         guard let owner else { throw Self.absent }
         do throws(DBusError) {
@@ -336,16 +339,17 @@ final class Logind {
         }
     }
 
-    /// Whether the lid is closed, and whether the machine is docked or has an external display.
+    /// Returns whether the lid is closed, and whether the machine is docked or has an external
+    /// display.
     ///
-    /// - Returns: Nil when it doesn't say.
+    /// - Returns: Nil if the login manager does not answer.
     func lid() async -> (isClosed: Bool, isDocked: Bool)? {
         guard let isClosed = await flag("LidClosed") else { return nil }
         guard isClosed else { return (false, false) }
         return (true, await flag("Docked") ?? false)
     }
 
-    /// Whether the machine goes to sleep, or sleeps; nil: it doesn't say.
+    /// Whether the machine sleeps or is about to; nil if the login manager does not answer.
     func isSleeping() async -> Bool? { await flag("PreparingForSleep") }
 
     private func flag(_ name: String) async -> Bool? {
@@ -378,8 +382,9 @@ final class Logind {
         }
     }
 
-    /// Asks within the budget of the connection, for a user or for the service itself, and again if
-    /// the question or its answer did not get through.
+    /// Runs a query in the lane of a user or the service.
+    ///
+    /// Retries if the query or its answer was lost.
     private func asking<Value: Sendable>(
         for uid: UInt32 = CallBudget.service,
         _ body: (_ timeout: Duration) async throws(DBusError) -> Value
@@ -391,7 +396,7 @@ final class Logind {
                 }
             } catch {
                 guard Self.unasked.contains(error.name), !Task.isCancelled else { throw error }
-                // There was no room; with an answer that is missing, time has passed.
+                // The queue was full. After a missing answer, enough time has passed already.
                 if error.name == .limitsExceeded { await pause(Self.respite) }
             }
         }
@@ -401,11 +406,11 @@ final class Logind {
         }
     }
 
-    /// What says of a question that it, or its answer, did not get through.
+    /// Errors of queries that did not reach the login manager, or lost their answer.
     private static let unasked: Set<DBusError.Name> = [
         .limitsExceeded, .noReply, .timeout, .disconnected,
     ]
-    /// How long the bus may take until it has room again.
+    /// The pause until the bus may have room again.
     private static let respite = Duration.seconds(1)
     private static let absent = DBusError(.serviceUnknown, "No login manager is there.")
 

@@ -1,11 +1,11 @@
-/// What is being looked up, and how often each of it has changed meanwhile.
+/// Counts changes of keys while they are being looked up, to detect outdated results.
 struct LookUpChanges<Key: Hashable> {
     private var loads: [Key: (lookUps: Int, changes: Int)] = [:]
 
-    /// How often something that is being looked up has changed; nil: nobody looks it up.
+    /// Returns how often a key has changed during its look-ups; nil without a look-up.
     func count(of key: Key) -> Int? { loads[key]?.changes }
 
-    /// Somebody looks it up, until `end`.
+    /// Begins a look-up, which `end` ends.
     mutating func begin(_ key: Key) { loads[key, default: (0, 0)].lookUps += 1 }
 
     mutating func end(_ key: Key) {

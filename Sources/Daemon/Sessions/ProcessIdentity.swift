@@ -1,7 +1,5 @@
 import Glibc
 
-/// Who this process is.
 enum ProcessIdentity {
-    /// Its user.
     static let uid: UInt32 = geteuid()
 }

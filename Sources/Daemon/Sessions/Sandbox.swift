@@ -1,16 +1,16 @@
 import DBus
 import Linux
 
-/// The sandbox of a caller, as the kernel shows it (L23).
+/// The sandbox of a caller, according to the kernel (L23).
 enum Sandbox: Hashable, Sendable {
-    /// The caller is shown to be in no sandbox.
+    /// The caller is proven to be outside any sandbox.
     case none
     /// A sandbox of Flatpak or Snap; the id names the app.
     case app(id: String)
-    /// Any other sandbox, or none that can be told.
+    /// Another sandbox, or an undetermined state.
     case unknown
 
-    /// Looks at a caller's process.
+    /// Determines the sandbox of a caller's process.
     @BusActor
     static func of(_ peer: Peer) -> Sandbox {
         guard Confinement.mayHold(peer) else { return .none }
@@ -21,10 +21,9 @@ enum Sandbox: Hashable, Sendable {
             ?? .unknown
     }
 
-    /// Whether the caller may be in a sandbox.
     var isSandboxed: Bool { self != .none }
 
-    /// The app's id; nil: none is known.
+    /// The app's id; nil if unknown.
     var id: String? {
         if case .app(let id) = self { id } else { nil }
     }
@@ -32,13 +31,13 @@ enum Sandbox: Hashable, Sendable {
     /// The access group of the app's items (L36).
     var accessGroup: String? { id.map { Self.groupPrefix + $0 } }
 
-    /// The start of the access groups that belong to sandboxed apps.
+    /// The prefix of access groups that belong to sandboxed apps.
     static let groupPrefix = "sandbox."
 }
 
-/// The ids of Flatpak and Snap in control groups and labels (contract 5).
+/// Finds the app ids of Flatpak and Snap in control groups and labels (contract 5).
 enum SandboxID {
-    /// The id in groups and labels; nil: no id, or different ids.
+    /// Returns the id in groups and labels; nil if there is no id, or different ids.
     static func find(groups: [String], labels: [String]) -> String? {
         let units = groups.flatMap { $0.split(separator: "/").dropFirst().map(String.init) }
         let found = Set(units.compactMap(inUnit) + labels.compactMap(inLabel))
@@ -48,7 +47,7 @@ enum SandboxID {
     private static func inUnit(_ unit: String) -> String? {
         for prefix in ["app-flatpak-", "flatpak-"]
         where unit.hasPrefix(prefix) && unit.hasSuffix(".scope") {
-            // The number of the instance comes last.
+            // The instance's number comes last.
             let name = unit.dropFirst(prefix.count).dropLast(".scope".count)
             guard let dash = name.lastIndex(of: "-"), !name[dash...].dropFirst().isEmpty,
                 name[dash...].dropFirst().allSatisfy(\.isNumber)
@@ -64,7 +63,7 @@ enum SandboxID {
         return String(label.dropFirst("snap.".count).prefix { $0 != "." })
     }
 
-    /// Undoes systemd's escapes of unit names, for example `\\x2d`.
+    /// Undoes systemd's escapes in unit names, for example `\\x2d`.
     private static func unescaped(_ name: Substring) -> String {
         var result: [UInt8] = []
         var rest = Array(name.utf8)[...]

@@ -1,22 +1,21 @@
 import AuthEngine
 import DBus
 
-/// What the service hears of sessions and sleep, and says about its own part in them.
+/// Receives events of sessions and sleep, and tells what the service is doing.
 @BusActor
 protocol SessionEvents: AnyObject {
-    /// Something happened that the engine has to know.
+    /// Called with an event for the engine.
     func happened(_ event: Event)
     func surroundingsChanged(_ surroundings: Surroundings)
-    /// A session ended; nil: those of the time without a login manager.
+    /// Called when a session ended; nil means the sessions assumed without a login manager.
     func sessionEnded(_ session: String?)
-    /// Sessions came or went: a process may be in another one than before.
+    /// Called when sessions came or went, so that a process may be in another session.
     func sessionsRearranged()
-    /// Whether callers can be asked may be another than before.
+    /// Called when callers may have become able or unable to get a prompt.
     func callersChanged()
-    /// The machine is awake again.
     func wokeUp()
-    /// Returns once no sensor runs anything, so that the machine may sleep.
+    /// Waits until no sensor runs an operation, so that the machine may sleep.
     func sensorsIdle() async
-    /// Those who gave a passcode, and have not logged out since.
+    /// Users who gave a password and have not logged out since.
     var usersWithPasscode: [UInt32] { get }
 }

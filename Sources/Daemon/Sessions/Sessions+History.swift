@@ -1,12 +1,13 @@
 import AuthEngine
 import DBus
 
-/// Who has been elsewhere, and how that outlives this process.
+/// The history of logins, and its survival across restarts.
 extension Sessions {
-    /// The desktop that a unit of its user belongs to; nil: none, or nobody can tell.
+    /// Returns the desktop that a unit of its user belongs to; nil if there is none, or it is
+    /// uncertain.
     ///
-    /// Any program of the user can start one. What counts is that none came from afar (see
-    /// ``LoginHistory``), or that this one was there before.
+    /// Any program of the user can start a unit. Therefore the user must not have been remote (see
+    /// ``LoginHistory``), or the agent must have been trusted before.
     func desktop(ofUnit agent: Peer) async -> LoginSession? {
         guard let logind, ProcessStatus.terminal(of: agent.pid) == "",
             let login = try? await logind.login(ofUnit: agent),
@@ -27,7 +28,7 @@ extension Sessions {
         return desktop
     }
 
-    /// Finds out where the sessions are that have just come.
+    /// Looks up where new sessions of a user are.
     func lookAtNew(of uid: UInt32) {
         for path in history.belong(to: uid) {
             onLoop {
@@ -39,10 +40,10 @@ extension Sessions {
         }
     }
 
-    /// Whoever gave a passcode and has no session any more has logged out, here or while nobody
-    /// was told (R50).
+    /// Reports users without sessions as logged out, also if their logout signal was lost (R50).
     ///
-    /// Those who log in and out without end have each asked about once at a time.
+    /// Each user who gave a password has at most one query at a time, even if users log in and out
+    /// very often.
     func lookForLogouts() {
         for uid in events.usersWithPasscode {
             onLoop {
@@ -54,7 +55,7 @@ extension Sessions {
         }
     }
 
-    /// Begins with what an earlier process knew, if there is nothing that it didn't know.
+    /// Adopts the history of an earlier process if it is complete.
     func recallHistory() {
         history.begin()
         if let manager = logind?.process, let known = record?.recall(of: manager) {
@@ -69,7 +70,7 @@ extension Sessions {
         keepHistory()
     }
 
-    /// Has what is known outlive this process, once it is known of each session where it is.
+    /// Saves the history for the next process after all new sessions were looked up.
     func keepHistory() {
         guard let record, !isKeeping else { return }
         isKeeping = true
@@ -79,13 +80,13 @@ extension Sessions {
         }
     }
 
-    /// - Returns: Whether it is still that login manager's.
+    /// - Returns: Whether the login manager is still this process.
     private func keep(in record: LoginRecord, of manager: LoginHistory.Program) async -> Bool {
         let unread = record.unread
-        // With its answer there is all that the login manager said of what it had written by then.
+        // After this answer, all announcements about sessions written before have arrived.
         let isAnswered = await logind?.isSleeping() != nil
         guard logind?.process == manager else { return false }
-        // Else the last session that is found calls again.
+        // If sessions are being looked up, the last look-up calls this again.
         guard history.isSettled else { return true }
         if isAnswered { record.save(history, of: manager, read: unread) }
         record.whenUnread { [weak self] in self?.keepHistory() }
@@ -94,7 +95,7 @@ extension Sessions {
 }
 
 extension LoginHistory.Program {
-    /// Nil when the process is gone.
+    /// Returns nil if the process has ended.
     init?(pid: Int32) {
         guard let start = ProcessStatus.field(.startTime, of: pid).flatMap({ UInt64($0) }) else {
             return nil

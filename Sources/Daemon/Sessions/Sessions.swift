@@ -3,13 +3,15 @@ import AuthStore
 import BusGuard
 import DBus
 
-/// The login sessions of callers (L2 to L4); without a login manager each user has one, in front.
+/// The login sessions of callers (L2 to L4).
+///
+/// Without a login manager each user has one active session.
 @BusActor
 final class Sessions {
-    /// Where the login manager has a caller's process.
+    /// The place of a caller's process according to the login manager.
     private enum Spot: Equatable {
         case session(ObjectPath)
-        /// In none that somebody sits at, as what systemd starts for a user.
+        /// Outside any session that a person sits at, as a systemd unit of a user.
         case none
     }
 
@@ -17,7 +19,9 @@ final class Sessions {
         case unknown
         case absent
         case present
-        /// It was there, or must be: nobody is let pass without it.
+        /// The login manager was present, or must be.
+        ///
+        /// Without it no caller passes.
         case lost
     }
 
@@ -35,42 +39,46 @@ final class Sessions {
     private var callers: [Caller: Spot] = [:]
     /// Sessions of users with a caller outside sessions; the preferred session is first.
     private var users: [UInt32: [ObjectPath]] = [:]
-    /// The callers that are asked about for a property.
+    /// Callers with a running look-up for a property.
     private var awaited: Set<Caller> = []
     private(set) var logind: Logind?
     var history = LoginHistory()
-    /// Where `history` is kept; nil without a login manager of the system.
+    /// Where `history` is saved; nil without a login manager on the system bus.
     private(set) var record: LoginRecord?
-    /// Whether `history` is about to be kept.
+    /// Whether a save of `history` is running.
     var isKeeping = false
     private let callerLookUps = SharedLookUps<Caller, Spot?>()
     private lazy var lid = Mirror<Bool, Void> { [unowned self] _ in await lookAtLid() }
     let logoutLookUps = SharedLookUps<UInt32, Void>()
-    /// Whether the login manager reported a change that its signals may have missed.
+    /// Catches up with changes of a user's sessions whose signals may be lost.
     private lazy var catchUps = Mirror<UInt32, Bool> { [unowned self] uid in
         await lookAgain(uid)
     }
     private lazy var sleep = Mirror<Bool, Bool> { [unowned self] _ in await logind?.isSleeping() }
-    /// How often something was heard.
+    /// The number of events so far, to detect events during a query.
     private var newsCount = 0
-    /// The users for whom somebody is looked up.
+    /// Users with a running look-up of their callers.
     private var arrangements = LookUpChanges<UInt32>()
-    /// The sessions that are being looked up.
+    /// Sessions with a running look-up.
     private var loads = LookUpChanges<ObjectPath>()
-    /// How often a question is asked anew because something was heard before its answer.
+    /// How often a query is repeated because an event arrived before its answer.
     private static let tries = 5
     private let connection: Connection
     private let lanes: CallBudget
     let events: any SessionEvents
 
-    /// `connection` is where the service serves.
+    /// - Parameters:
+    ///   - connection: the bus that the service serves.
+    ///   - lanes: the quotas for calls on that bus.
+    ///   - events: receives events of sessions and sleep.
     init(connection: Connection, lanes: CallBudget, events: any SessionEvents) {
         self.connection = connection
         self.lanes = lanes
         self.events = events
     }
 
-    /// Looks for the login manager: of the system for a user's service, else on the own bus.
+    /// Looks for the login manager: on the system bus for a session's service, else on the
+    /// service's own bus.
     func start() {
         guard let bus = Self.bus(beside: connection) else {
             presence = .absent
@@ -79,7 +87,7 @@ final class Sessions {
         let isSystemBus = connection.address == .system
         let logind = Logind(
             connection: bus,
-            // The bus counts the calls of each connection.
+            // The bus limits calls for each connection, so another connection has its own budget.
             lanes: bus === connection ? lanes : CallBudget(),
             isTrusted: { $0 == 0 || (!isSystemBus && $0 == ProcessIdentity.uid) },
             hear: { [weak self] in self?.heard($0) }
@@ -93,15 +101,14 @@ final class Sessions {
         connection.address == .session ? try? Connection(.system) : connection
     }
 
-    // MARK: - Questions
+    // MARK: - Queries
 
-    /// Whether there is no login manager.
     var isAbsent: Bool { presence == .absent }
 
-    /// Finds out ahead of `place` what it will need.
+    /// Queries in advance what `place` needs.
     ///
-    /// For a decision who is in no session is looked up anew: that they, or their user, have
-    /// another one may have been said, and lost.
+    /// For a decision, callers outside sessions are looked up again, because a signal about their
+    /// user's sessions may be lost.
     func refresh(_ peer: Peer, for uid: UInt32, isDecision: Bool) async {
         await settled()
         guard presence == .present else { return }
@@ -110,20 +117,19 @@ final class Sessions {
         await lid.value
     }
 
-    /// Finds out what a signal that a full bus dropped would have said of a user's sessions and of
-    /// sleep, and does then what that signal would have done.
+    /// Queries the user's sessions and sleep, and handles changes whose signals were lost.
     ///
-    /// Those who wait at the same time share two questions.
+    /// Concurrent callers share two queries.
     ///
-    /// - Returns: Whether it was found out; else nothing that rests on it may be granted, and what
-    ///   else runs goes on: that the login manager wasn't asked is no word from it.
+    /// - Returns: Whether the login manager answered. If not, no decision that rests on it may
+    ///   grant. Running evaluations continue, because a missing answer proves no change.
     func catchUp(_ uid: UInt32) async -> Bool {
         await settled()
         guard presence == .present else { return isAbsent }
         return await catchUps.revalidate(uid) ?? false
     }
 
-    /// The same behind an answer, at most once a second for a user; a difference is announced.
+    /// Catches up in the background, at most once a second for a user, and announces a difference.
     func askBehind(_ uid: UInt32, at now: Instant) {
         if presence == .present { catchUps.refreshInBackground(uid, at: now) }
     }
@@ -131,7 +137,7 @@ final class Sessions {
     private func lookAgain(_ uid: UInt32) async -> Bool {
         guard let logind else { return true }
         let asked = newsCount
-        // Asked at the same time: on a busy bus each answer takes long.
+        // Run both queries concurrently, because each answer takes long on a busy bus.
         var sleeping: Bool?
         let sleep = onLoop {
             sleeping = await self.sleep.revalidate(true)
@@ -150,7 +156,7 @@ final class Sessions {
                 ended(path, known.id)
                 continue
             }
-            // What was heard meanwhile may be younger; worse news than that are taken all the same.
+            // An event may be newer than this answer. Apply an answer that is worse in any case.
             guard asked == newsCount || found.isWorse(than: known) else { continue }
             take(found, at: path)
         }
@@ -160,9 +166,9 @@ final class Sessions {
         return isKnown
     }
 
-    /// Where a user is asked when this caller wants it.
+    /// Returns where a user can be prompted on behalf of a caller.
     ///
-    /// An unlock is what a locked session waits for.
+    /// An unlock may prompt in a locked session.
     func place(of peer: Peer, for uid: UInt32, isUnlock: Bool = false) async -> Place {
         await settled()
         if isAbsent { return Place(session: Self.only(of: uid)) }
@@ -172,7 +178,7 @@ final class Sessions {
         return place(at: spot, for: uid, isUnlock: isUnlock)
     }
 
-    /// Where a caller is asked, as it was told; nil: that is not known yet.
+    /// Returns the cached place of a caller, or nil if it is unknown.
     func toldPlace(of peer: Peer) -> Place? {
         if isAbsent { return Place(session: Self.only(of: peer.uid)) }
         let caller = Caller(name: peer.name, uid: peer.uid)
@@ -182,7 +188,9 @@ final class Sessions {
         return place(at: spot, for: peer.uid, isUnlock: false)
     }
 
-    /// The same for a property; nil: that is not known yet, and announced later.
+    /// Returns the cached place for a property, or nil if unknown.
+    ///
+    /// A look-up then announces the result.
     func knownPlace(of peer: Peer) -> Place? {
         if let place = toldPlace(of: peer) { return place }
         askLater(peer)
@@ -208,7 +216,9 @@ final class Sessions {
         return place
     }
 
-    /// The session that a spot stands for: of one that is in none, where its user sits.
+    /// Returns the session of a spot.
+    ///
+    /// For a caller outside sessions, returns the local session of its user.
     private func session(at spot: Spot, for uid: UInt32) -> LoginSession? {
         switch spot {
         case .session(let path): return sessions[path]
@@ -220,14 +230,15 @@ final class Sessions {
         }
     }
 
-    /// The session in which an agent may ask its user; nil when there is none.
+    /// Returns where an agent may prompt its user; nil if nowhere.
     ///
-    /// An agent in no session can't show that its prompts are at the machine, whatever it says of
-    /// itself. It has none, but for the units of a user who has not been anywhere else. And root's
-    /// agent of a process may be there, such as a PAM module in sudo; its session is empty then,
-    /// and in a user's session it is that one.
+    /// An agent outside sessions can't prove that its prompts appear at the machine, whatever it
+    /// claims, so it is refused. There are two exceptions: units of a user who has never been
+    /// remote, and root's agents for a process, such as a PAM module in sudo. The session of root's
+    /// agent is empty outside sessions.
     ///
-    /// - Throws: AccessDenied for an agent that would ask everything of a remote session.
+    /// - Throws: AccessDenied for an agent of a remote session that would serve more than a
+    ///   process.
     func home(of agent: Peer, isForProcess: Bool) async throws(DBusError) -> Home? {
         await settled()
         let isRoots = agent.uid == 0 && isForProcess
@@ -258,7 +269,6 @@ final class Sessions {
         )
     }
 
-    /// Whether a caller is known to be in a remote session.
     func isRemote(_ peer: Peer) -> Bool {
         if isAbsent { return false }
         if let spot = callers[Caller(name: peer.name, uid: peer.uid)] {
@@ -280,7 +290,7 @@ final class Sessions {
         }
     }
 
-    /// Returns once it is known whether there is a login manager.
+    /// Waits until the presence of a login manager is known.
     private func settled() async {
         guard presence == .unknown else { return }
         await withCheckedContinuation { waiters.append($0) }
@@ -299,12 +309,12 @@ final class Sessions {
         if let known = callers[caller], isLoaded(known, for: uid), known != .none || !isDecision {
             return known
         }
-        // What could not be found out is asked again the next time.
+        // A failed look-up is not cached, so the next call repeats it.
         guard let logind else { return nil }
         return await callerLookUps.share(caller) { await self.ask(peer, for: uid, logind) }
     }
 
-    /// - Returns: Nil when it couldn't be found out, or never held still.
+    /// - Returns: Nil if the query failed, or events outdated every answer.
     private func ask(_ peer: Peer, for uid: UInt32, _ logind: Logind) async -> Spot? {
         arrangements.begin(uid)
         defer { arrangements.end(uid) }
@@ -327,7 +337,7 @@ final class Sessions {
         if let known, known != paths { events.callersChanged() }
     }
 
-    /// Where a caller is; of one in no session, the sessions of the user as well.
+    /// Finds a caller's place and, for a caller outside sessions, its user's sessions.
     private func find(
         _ peer: Peer,
         for uid: UInt32,
@@ -335,7 +345,8 @@ final class Sessions {
     ) async throws(DBusError) -> (Spot, [ObjectPath]?) {
         if let own = try await logind.session(of: peer) {
             let session = try await load(own, for: peer.uid, logind)
-            // Root asks for users also from outside their sessions, but never from afar.
+            // Root may ask for users also from outside their sessions, but never from a remote
+            // session.
             let isForOther = peer.uid == 0 && uid != 0 && session.uid != uid
             if session.isRemote || (session.isLocal && !isForOther) { return (.session(own), nil) }
         }
@@ -355,7 +366,7 @@ final class Sessions {
         for _ in 0..<Self.tries {
             let asked = loads.count(of: path)
             let found = try await logind.session(at: path, for: uid)
-            // What was heard meanwhile is younger.
+            // An event during the query is newer than the answer.
             guard asked == loads.count(of: path) else { continue }
             guard let found else { break }
             sessions[path] = found
@@ -372,7 +383,7 @@ final class Sessions {
         if new != surroundings { surroundings = new }
     }
 
-    // MARK: - News
+    // MARK: - Events
 
     private func heard(_ news: Logind.News) {
         newsCount += 1
@@ -385,9 +396,10 @@ final class Sessions {
             rearranged(uid)
             events.happened(.loggedOut(uid: uid))
         case .began(let path):
-            // Whose it is comes next, as a change of that user.
+            // The user follows in the next change of a user.
             if let path { return history.appeared(path) }
-            // Nobody says where a session is that nobody names.
+            // The place of an unnamed session can't be looked up, so the history is no longer
+            // complete.
             forgetHistory()
             rearranged()
         case .changedUser(let uid):
@@ -401,7 +413,7 @@ final class Sessions {
 
     private func presenceChanged(_ isPresent: Bool) {
         for path in sessions.keys { interrupt(path, .left) }
-        // A lock is applied to the sessions that are known, and now none is.
+        // A lock applies to known sessions only, and no session is known at this point.
         events.happened(.sessionEnded(session: nil))
         loads.changedAll()
         sessions = [:]
@@ -428,7 +440,7 @@ final class Sessions {
         loads.changed(path)
         let known = sessions.removeValue(forKey: path)
         events.sessionEnded(id)
-        // Where its user's processes are else is told as a change of that user.
+        // A change of the user announces where its other processes are.
         if let uid = known?.uid { arrangements.changed(uid) }
         callers = callers.filter { $0.value != .session(path) }
         users = users.filter { !$0.value.contains(path) }
@@ -436,9 +448,9 @@ final class Sessions {
         lookForLogouts()
     }
 
-    /// Of one user: others don't pay for what that one's sessions do.
+    /// Discards the places of one user only, so that users don't pay for changes of others.
     private func forgetPlaces(of uid: UInt32? = nil) {
-        // Root asks for others from its own sessions.
+        // Root may ask for other users from its own sessions.
         guard let uid, uid != 0 else {
             arrangements.changedAll()
             callers = [:]

@@ -2,20 +2,19 @@ import Contract
 import DBus
 import Glibc
 
-/// The name of a user, for people and in files.
 enum UserName {
-    /// The account's name, or its number when it has none.
+    /// Returns the account's name, or its number without an account.
     ///
-    /// Only the loop's thread asks, which is what getpwuid(3) needs.
+    /// Called only on the loop's thread, because getpwuid(3) is not thread-safe.
     @BusActor
     static func of(_ uid: UInt32) -> String {
         guard let entry = getpwuid(uid), let name = entry.pointee.pw_name else { return "\(uid)" }
         return DisplayText.cleaned(String(cString: name), limit: DisplayText.titleLimit)
     }
 
-    /// The number of an account that is named, or given by its number; nil when there is none.
+    /// Returns the uid of an account by its name or number; nil if there is no account.
     ///
-    /// Only the loop's thread asks, which is what getpwnam(3) needs.
+    /// Called only on the loop's thread, because getpwnam(3) is not thread-safe.
     @BusActor
     static func uid(of account: String) -> UInt32? {
         if !account.isEmpty, account.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
