@@ -8,7 +8,7 @@ import Linux
 import LocalAuthBus
 import TestSupport
 
-/// A journal of a test's own: takes datagrams and reads them as the journal does.
+/// A private journal that receives datagrams and parses them as the journal does.
 @BusActor
 final class PrivateJournal {
     let path: String
@@ -31,20 +31,20 @@ final class PrivateJournal {
         try expect(status == 0, "a socket at \(path)")
     }
 
-    /// The fields of each record, by name, with all that was sent before this moment.
+    /// The fields of each record received so far, by name.
     var records: Witness<[String: String]> {
         while let packet = next() { read.record(Self.fields(of: packet)) }
         return read
     }
 
-    /// Reads what comes from now on, and what has come.
+    /// Reads all datagrams, past and future.
     func listen() {
         source = EventLoop.shared.watch(descriptor: socket.rawValue) { [weak self] in
             _ = self?.records
         }
     }
 
-    /// The datagram that waits.
+    /// Returns the next waiting datagram.
     func next() -> [UInt8]? {
         var packet = [UInt8](repeating: 0, count: 65_536)
         let count = recv(socket.rawValue, &packet, packet.count, Int32(MSG_DONTWAIT))
@@ -56,7 +56,7 @@ final class PrivateJournal {
         unlink(path)
     }
 
-    /// A record of that kind, now or later.
+    /// Waits for a record of the kind.
     func record(
         _ kind: String,
         where isSuch: @BusActor ([String: String]) -> Bool = { _ in true }
@@ -66,7 +66,7 @@ final class PrivateJournal {
         }
     }
 
-    /// A name, a line break and a length, or a name, `=` and a line: both forms of the protocol.
+    /// Parses both forms of the protocol: name, line break and length, or name, `=` and a line.
     nonisolated static func fields(of packet: [UInt8]) -> [String: String] {
         var fields: [String: String] = [:]
         var rest = packet[...]
@@ -173,7 +173,6 @@ final class AuditBench {
         )
     }
 
-    /// The keychain of whoever has this connection.
     func keychain(_ connection: Connection? = nil) -> KeychainClient {
         KeychainClient(
             proxy: Keychain1Proxy(
@@ -184,7 +183,7 @@ final class AuditBench {
         )
     }
 
-    /// A usable sensor with a template of this user.
+    /// Connects a usable sensor with a template of this user.
     func sensor(for uid: UInt32) async throws -> (ScriptedSensor, template: String) {
         let sensor = ScriptedSensor("Third", on: try bus.connect())
         let template = sensor.add(for: uid, announcing: false)

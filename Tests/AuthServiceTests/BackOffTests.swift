@@ -7,13 +7,13 @@ import Testing
 
 @testable import AuthService
 
-@Suite("How long a program that failed is left alone", .timeLimit(.minutes(10)))
+@Suite("Back-off of helpers", .timeLimit(.minutes(10)))
 struct BackOffTests {
     private func moment(_ seconds: Int64) -> Instant {
         Instant(nanoseconds: seconds * 1_000_000_000)
     }
 
-    @Test("L16: a program that fails again and again is started ever later, until it has worked")
+    @Test("L16: a helper that fails repeatedly starts ever later, until it has worked for a while")
     func pauses() {
         var backOff = BackOff()
         func failures(_ count: Int) -> [Duration] {
@@ -30,7 +30,7 @@ struct BackOffTests {
         #expect(failures(all.count) == all)
     }
 
-    /// A sensor that the service uses, and what that knows of its program.
+    /// Connects a sensor, and returns it with its process as the service sees it.
     @BusActor
     private static func sensor(
         _ name: String,
@@ -45,7 +45,7 @@ struct BackOffTests {
         return (sensor, link.process)
     }
 
-    @Test("L16: a sensor that failed again and again is left alone for longer than another one")
+    @Test("L16: a sensor that failed repeatedly rests longer than a sensor that failed once")
     func sensors() async throws {
         try await AuditBench.run { bench in
             let (sensor, process) = try await Self.sensor("Third", bench)
@@ -57,14 +57,14 @@ struct BackOffTests {
             process.service.fail(.failed)
             other.service.fail(.failed)
             #expect(other.unavailability == .failed)
-            // It is looked at after a second, which the first one's half minute outlasts.
+            // The daemon checks it after a second, well before the other sensor's half minute ends.
             try await eventually("the other one to be used again") { other.isUsable }
             #expect(process.unavailability == .failed)
             #expect(sensor.count(of: "Health") == asked)
         }
     }
 
-    /// What became of a sensor that had failed again and again.
+    /// How a sensor with many failures ended.
     enum Fate: CaseIterable {
         case crashedAtOnce
         case crashedAfterAMinute
@@ -72,7 +72,7 @@ struct BackOffTests {
     }
 
     @Test(
-        "L16: after a minute of work a sensor's next fault is its first, though it slept since",
+        "L16: after a minute of work the next fault counts as first, even after a sleep",
         arguments: Fate.allCases
     )
     func work(_ fate: Fate) async throws {
@@ -92,8 +92,8 @@ struct BackOffTests {
                 sensor.connection.close()
                 try await eventually("the crash") { process.unavailability == .crashed }
             }
-            // Nobody comes when the bus starts it: after a first fault it takes another minute of
-            // them until the pause is the longest.
+            // The bus can't start the sensor. After a first fault, the longest pause needs another
+            // minute of faults.
             var backOff = process.service.backOff
             let next = backOff.failed(at: Instant.now(), wasReady: false)
             #expect((next == .seconds(60)) == (fate == .crashedAtOnce), "\(next)")

@@ -3,7 +3,7 @@ import DBus
 import LocalAuthBus
 import TestSupport
 
-/// A call that runs, and what came of it.
+/// A running call and its result.
 @BusActor
 final class RunningCall<Value: Sendable> {
     private let ended = Witness<Result<Value, DBusError>>()
@@ -26,7 +26,7 @@ final class RunningCall<Value: Sendable> {
     }
 }
 
-/// The keychain as one client sees it.
+/// The keychain from the point of view of one client.
 @BusActor
 struct KeychainClient {
     let proxy: Keychain1Proxy
@@ -50,7 +50,7 @@ struct KeychainClient {
         return options
     }
 
-    /// Adds a generic password; its id.
+    /// Adds a generic password and returns its id.
     func add(
         _ service: String,
         _ secret: String = "secret",
@@ -66,7 +66,7 @@ struct KeychainClient {
         )
     }
 
-    /// A Read that runs; the secret, as text.
+    /// Starts a Read, which returns the secret as text.
     func reading(
         _ id: String,
         context: Context1Proxy? = nil,
@@ -89,7 +89,7 @@ struct KeychainClient {
         try await reading(id, context: context, options, reason: reason).value()
     }
 
-    /// The services of the items that a query finds, sorted.
+    /// Returns the services of the items that a query finds, sorted.
     func services(
         _ query: [String: Variant] = [:],
         _ options: [String: Variant] = [:]
@@ -99,7 +99,7 @@ struct KeychainClient {
     }
 }
 
-/// A P-256 key of a client's.
+/// A client's P-256 key.
 @BusActor
 struct KeychainKey {
     let id: String
@@ -124,7 +124,7 @@ struct KeychainKey {
         )
     }
 
-    /// The same key, as another connection of the user names it.
+    /// Refers to a key through another connection of its user.
     init(_ key: KeychainKey, of keychain: KeychainClient) {
         (id, point) = (key.id, key.point)
         self.keychain = keychain
@@ -178,7 +178,6 @@ struct KeychainKey {
 }
 
 extension ServiceBench {
-    /// The keychain of whoever has this connection.
     func keychain(_ connection: Connection? = nil) -> KeychainClient {
         KeychainClient(
             proxy: Keychain1Proxy(
@@ -193,7 +192,7 @@ extension ServiceBench {
 extension Person {
     var shownPrompts: Int { prompts.seen.count }
 
-    /// Waits until a prompt asks for something to be typed, for this cause.
+    /// Waits until a prompt asks for a password with this cause, `count` times in total.
     func asked(_ cause: String, _ count: Int = 1) async throws {
         _ = try await updates.first("\(cause) to be asked for") { _ in
             updates.seen.count { $0.kind == "passcode-required" && $0.cause == cause }
@@ -201,14 +200,14 @@ extension Person {
         }
     }
 
-    /// Waits until prompts have asked so often for the password of an item.
+    /// Waits until prompts have asked `count` times for an item's password.
     func askedForPassword(_ count: Int = 1) async throws {
         _ = try await updates.first("a password to be asked for") { _ in
             updates.seen.filter { $0.kind == "application-password-required" }.count >= count
         }
     }
 
-    /// Submits passwords of the login, each when the one before was rejected.
+    /// Submits wrong login passwords, each after the rejection of the previous.
     func guess(_ count: Int, _ word: String = "wrong", into prompt: Prompt) async throws {
         var rejected: Int { updates.seen.count { $0.kind == "passcode-rejected" } }
         let before = rejected
@@ -222,12 +221,12 @@ extension Person {
         }
     }
 
-    /// Types into the prompt that was shown last.
+    /// Types into the latest prompt.
     func type(_ text: String) async throws {
         enter(text, into: try await prompt(prompts.seen.count - 1))
     }
 
-    /// Cancels the prompt that was shown last.
+    /// Cancels the latest prompt.
     func cancel(on bench: ServiceBench) async throws {
         let handle = try await prompt(prompts.seen.count - 1).handle
         try await bench.manager(connection).submitCancel(prompt: handle)
@@ -235,13 +234,15 @@ extension Person {
 }
 
 extension Context1Proxy {
-    /// Sets an application password, or a PIN; false: the context is invalid.
+    /// Sets an application password or a PIN.
+    ///
+    /// Returns false if the context is invalid.
     @discardableResult
     func setPassword(_ text: String, type: Int32 = 0) async throws(DBusError) -> Bool {
         try await setCredential(credentialType: type, secret: Array(text.utf8), options: [:])
     }
 
-    /// Has a person type an app's own password ahead, for items that are read afterwards.
+    /// Lets a person type an app's own password ahead, for items that are read afterwards.
     func ask(_ person: Person, typing password: String) async throws {
         let call = try evaluateAccessControlStream(
             accessControl: KeychainClient.control(.applicationPassword),

@@ -5,26 +5,26 @@ import TestSupport
 /// A third party's sensor, with programmable misbehaviour.
 @BusActor
 final class ScriptedSensor: Sensor1Service {
-    /// What it does when an operation is canceled.
+    /// The reaction to a canceled operation.
     enum OnCancel {
         case obey
-        /// Neither Cancel nor the operation is answered.
+        /// Answers neither Cancel nor the operation.
         case ignore
-        /// Reports a match all the same.
+        /// Reports a match despite the cancellation.
         case match
     }
 
-    /// One Verify or Enroll that the daemon started.
+    /// A Verify or Enroll call of the daemon.
     @BusActor
     final class Operation {
         let number: UInt64
         let uid: UInt32
         let daemon: String
-        /// Whether its match may be learned from.
+        /// Whether the sensor may learn from the match.
         let mayLearn: Bool
         fileprivate let result = Witness<Result<String, DBusError>>()
         let canceled = Witness<Bool>()
-        /// The failed attempts that were told of it.
+        /// The number of reported misses.
         fileprivate(set) var attempts: UInt32 = 0
 
         fileprivate init(
@@ -55,46 +55,46 @@ final class ScriptedSensor: Sensor1Service {
     var isPresent = true
     var reason = ""
     var templates: [UInt32: [Template]] = [:]
-    /// What it has a person do, in its own words.
+    /// Instructions for people, by language.
     var words: [String: String] = [:]
-    /// What Health says.
+    /// The reply of Health.
     var state = "ok"
     var health = ""
     var onCancel = OnCancel.obey
-    /// What ListTemplates is refused with; nil: it is answered.
+    /// The error of ListTemplates; nil lists templates.
     var listError: DBusError.Name?
-    /// What happens before ListTemplates is answered.
+    /// Called before the reply of ListTemplates.
     var onList: (@BusActor @Sendable () -> Void)?
-    /// What happens before the question what it is is answered.
+    /// Called before the reply of GetAll.
     var onLook: (@BusActor @Sendable () -> Void)?
-    /// What was learned, of any user.
+    /// The learned entries of all users.
     var learned: [LearnedEntry] = []
-    /// The operations that were confirmed.
+    /// The operations that Learn confirmed.
     let lessons = Witness<UInt64>()
-    /// What Learn and ListLearned are refused with; nil: they are answered.
+    /// The error of Learn and ListLearned; nil answers them.
     var learnError: DBusError.Name?
-    /// What RemoveLearned is refused with; nil: it is answered.
+    /// The error of RemoveLearned; nil removes the entry.
     var removeError: DBusError.Name?
-    /// What RemoveTemplate is refused with; nil: it is answered.
+    /// The error of RemoveTemplate; nil removes the template.
     var removalError: DBusError.Name?
-    /// What RemoveAllTemplates is refused with once one is removed; nil: all are.
+    /// The error of RemoveAllTemplates after it removed a template; nil removes all.
     var removalOfAllError: DBusError.Name?
-    /// What the question what it is is refused with; nil: it is answered.
+    /// The error of GetAll; nil returns the properties.
     var propertyError: DBusError.Name?
-    /// Answers no method any more.
+    /// Leaves every method unanswered.
     var isSilent = false
-    /// Methods that it does not answer, until it speaks.
+    /// Methods that stay unanswered until `speak()`.
     var unanswered: Set<String> = []
-    /// Methods that it takes a while to answer.
+    /// Methods that answer slowly.
     var slow: Set<String> = []
-    /// How many calls of each method it had at the same time, at most.
+    /// The highest number of concurrent calls of each method.
     private(set) var most: [String: Int] = [:]
     private var running: [String: Int] = [:]
     let calls = Witness<String>()
-    /// The users of whom it was asked what they have.
+    /// The users of ListTemplates calls.
     let listed = Witness<UInt32>()
     let operations = Witness<Operation>()
-    /// What is to be enrolled was called.
+    /// The labels of Enroll calls.
     let labels = Witness<String>()
     private let silence = Gate()
     private var lastTemplate = 0
@@ -124,12 +124,12 @@ final class ScriptedSensor: Sensor1Service {
         connection.propertiesChanged(Self.path, interface, [property])
     }
 
-    /// Announces that a property is another without saying what.
+    /// Announces a property's change without its value.
     func invalidated(_ property: String) {
         announce([:], invalidated: [property])
     }
 
-    /// Announces a value that its property doesn't have, of whatever type.
+    /// Announces a wrong value of any type for a property.
     func announce(_ property: String, as value: Variant) {
         announce([property: value], invalidated: [])
     }
@@ -147,7 +147,7 @@ final class ScriptedSensor: Sensor1Service {
         }
     }
 
-    /// The operation that was started as the `number`th, from 0.
+    /// Returns the operation with this index, counted from 0.
     func operation(_ number: Int = 0) async throws -> Operation {
         _ = try await operations.first("operation \(number)") { _ in
             operations.seen.count > number
@@ -165,7 +165,7 @@ final class ScriptedSensor: Sensor1Service {
             .event(operation: operation.number, kind: kind, detail: detail, to: operation.daemon)
     }
 
-    /// Tells of failed attempts, each when the one before is answered, until none is left.
+    /// Reports misses, each after the previous reply, until no attempt is left.
     func miss(_ operation: Operation, _ times: Int = 1) async throws(DBusError) {
         for _ in 0..<times {
             operation.attempts += 1
@@ -174,7 +174,6 @@ final class ScriptedSensor: Sensor1Service {
         }
     }
 
-    /// Calls NoMatch once.
     func miss(
         _ operation: Operation,
         attempt: UInt32,
@@ -188,21 +187,21 @@ final class ScriptedSensor: Sensor1Service {
         .noMatch(operation: operation.number, attempt: attempt)
     }
 
-    /// The most of its signals that are passed on since then: 20 a second.
+    /// The most signals that the daemon passes on since `start`: 20 a second.
     static func most(since start: ContinuousClock.Instant) -> Int {
         20 * (Int((ContinuousClock.now - start) / .seconds(1)) + 2)
     }
 
     func count(of member: String) -> Int { calls.seen.filter { $0 == member }.count }
 
-    /// Answers again, also what it left unanswered.
+    /// Answers again, including calls that are still unanswered.
     func speak() {
         isSilent = false
         unanswered = []
         silence.open()
     }
 
-    /// Nothing until it speaks again, when it is silent.
+    /// Answers a call, but waits for `speak()` while the sensor is silent.
     private func answer<Value: Sendable>(
         _ member: String,
         _ body: @escaping @BusActor () throws(DBusError) -> Value
@@ -303,7 +302,7 @@ final class ScriptedSensor: Sensor1Service {
         id: String,
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
-        // As it was when the call came.
+        // Read the error at the time of the call.
         let removalError = removalError
         return answer("RemoveTemplate") { () throws(DBusError) in
             if let removalError { throw DBusError(removalError, "scripted") }

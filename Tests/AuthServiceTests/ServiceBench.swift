@@ -4,7 +4,9 @@ import Linux
 import LocalAuthBus
 import TestSupport
 
-/// The daemon as a real process on a private bus; the test plays everybody else.
+/// The daemon as a real process on a private bus.
+///
+/// The test plays all other programs.
 @BusActor
 final class ServiceBench {
     let daemon: TestDaemon
@@ -18,7 +20,7 @@ final class ServiceBench {
         self.verifier = verifier
     }
 
-    /// Gives a test a bench of its own, and takes it down whatever happens.
+    /// Runs a test on a new bench, and cleans up even after a failure.
     nonisolated static func run(
         configuration: String = "",
         launcher: [String] = [],
@@ -37,7 +39,7 @@ final class ServiceBench {
         }
     }
 
-    /// The same, with the daemon's state on a disk that can be full.
+    /// Runs a test with the daemon's state on a small disk that can be filled.
     nonisolated static func runOnSmallDisk(
         _ body: @escaping @BusActor (ServiceBench, SmallDisk) async throws -> Void
     ) async throws {
@@ -49,16 +51,16 @@ final class ServiceBench {
         }
     }
 
-    /// Kills the daemon and starts it anew on the same state.
+    /// Kills the daemon and restarts it with its state.
     func restartDaemon(_ meanwhile: @BusActor () -> Void = {}) async throws {
         try await daemon.stop()
         meanwhile()
         try await daemon.start()
     }
 
-    // MARK: - Who is there
+    // MARK: - Sensors and people
 
-    /// A sensor of the test's own, usable for the daemon when this returns.
+    /// Connects a sensor, and returns when the daemon can use it.
     func sensor(
         _ name: String = "Third",
         expecting unavailability: String = "",
@@ -72,22 +74,23 @@ final class ServiceBench {
         return sensor
     }
 
-    /// Returns when the daemon has read what its sensors and its verifier have sent: it answers
-    /// them in the order in which they sent it, and others before or after.
+    /// Waits until the daemon has handled all earlier messages of its sensors and its verifier.
+    ///
+    /// The daemon answers each connection in order.
     func heard() async {
         for connection in [verifier.connection] + sensors.map(\.connection) {
             _ = try? await manager(connection).version()
         }
     }
 
-    /// A user at the desk, with a prompt agent; never root.
+    /// Adds a user at the machine with a prompt agent; never root.
     func person() async throws -> Person {
         let person = try await Person(bus: bus)
         people.append(person)
         return person
     }
 
-    // MARK: - What the daemon says
+    // MARK: - The daemon's answers
 
     var bus: PrivateBus { daemon.bus }
     var client: Connection { daemon.client }
@@ -109,7 +112,7 @@ final class ServiceBench {
         return Context1Proxy(connection, destination: daemon.owner, path: path)
     }
 
-    /// What CanEvaluate answers to what the daemon was told.
+    /// Calls CanEvaluate after the daemon has handled all earlier announcements.
     func canEvaluate(
         _ policy: UInt32 = 1,
         as connection: Connection? = nil
@@ -118,11 +121,11 @@ final class ServiceBench {
         return try await manager(connection ?? client).canEvaluate(policy: policy)
     }
 
-    /// What a call answers that has to be answered within this time.
+    /// Returns the answer of a call that must arrive within a time limit.
     ///
-    /// A loaded machine runs the daemon late, but in order: what its timers answer in time comes
-    /// before the answers to what it is asked after that time. The time runs from the end of
-    /// `begun` on, which waits until the daemon has begun to wait.
+    /// A loaded machine runs the daemon late, but in order: timers that end within the limit run
+    /// before the daemon answers a later call. The time starts after `begun`, which waits until the
+    /// daemon has started to wait.
     func answer<Answer: Sendable>(
         within limit: Duration,
         since begun: @BusActor @Sendable () async throws -> Void = {},
@@ -159,21 +162,21 @@ final class ServiceBench {
         }
     }
 
-    /// Every state that a sensor's object announces from now on.
+    /// Records every state that a sensor's object announces from here on.
     ///
-    /// For states that pass by themselves: who asks again and again may miss them.
+    /// Use this for short states, which repeated queries may miss.
     func announcedStates(of name: String = "Third") async throws -> Witness<String> {
         let states = Witness<String>()
         let device = device(name)
         _ = device.onPropertiesChanged { values, _ in
             if case .string(let state)? = values["Unavailability"] { states.record(state) }
         }
-        // The bus knows of it once it has delivered what was sent after it.
+        // After this reply, the bus has processed the subscription.
         _ = try await manager.version()
         return states
     }
 
-    /// What the diagnosis says, check by check.
+    /// Returns the messages of all checks.
     func diagnosis(on connection: Connection) async throws -> [String] {
         try await manager(connection).diagnose().compactMap { $0["message"]?.asString }
     }

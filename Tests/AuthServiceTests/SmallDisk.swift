@@ -4,18 +4,19 @@ import TestSupport
 
 @testable import AuthService
 
-/// A file system of 8 MiB in memory, which only the programs see that enter it.
+/// A file system of 8 MiB in memory, visible only to programs that enter its mount namespace.
 @BusActor
 final class SmallDisk {
-    /// Whether the kernel lets this user have one.
+    /// Whether the kernel lets this user create the file system.
     nonisolated static let isPossible: Bool = {
         let words = ["/usr/bin/unshare", "-m", "/bin/mount", "-t", "tmpfs", "none", "/mnt"]
         guard getuid() == 0, isOutermost else { return false }
         return (try? ChildProcess.run(words))?.status == 0
     }()
 
-    /// Whether the service may see that this process has the mounts of the first one: where it has
-    /// not, the service on such a disk takes it for a sandboxed program.
+    /// Whether the service can see that this process is in the first mount namespace.
+    ///
+    /// If not, a service on the small disk would take this process for a sandboxed program.
     private nonisolated static var isOutermost: Bool {
         guard let own = Confinement(pid: getpid()), let first = Confinement(pid: 1) else {
             return false
@@ -24,7 +25,7 @@ final class SmallDisk {
     }
 
     private let path: String
-    /// Has the file system for as long as it runs.
+    /// Keeps the file system while it runs.
     private let holder: ChildProcess
 
     init(at path: String) async throws {
@@ -37,12 +38,12 @@ final class SmallDisk {
         try await eventually("a small disk: \(holder.errors)") { access(filler, F_OK) == 0 }
     }
 
-    /// What makes a program see it, before the program's own words.
+    /// The command line prefix that lets a program see the file system.
     var entering: [String] { ["/usr/bin/nsenter", "-t", "\(holder.pid)", "-m"] }
 
     private var filler: String { "/proc/\(holder.pid)/root\(path)/filler" }
 
-    /// Leaves no room for another byte.
+    /// Fills the disk completely.
     func fill() throws {
         let file = open(filler, O_WRONLY | O_APPEND | O_CLOEXEC)
         try expect(file >= 0, "a file on the small disk")
@@ -53,7 +54,6 @@ final class SmallDisk {
         }
     }
 
-    /// Makes room again.
     func free() throws {
         try expect(truncate(filler, 0) == 0, "the small disk to be emptied")
     }

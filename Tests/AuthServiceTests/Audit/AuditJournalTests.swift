@@ -6,18 +6,18 @@ import Testing
 
 @testable import AuthService
 
-@Suite("The journal's protocol")
+@Suite("Protocol of the journal")
 struct AuditJournalTests {
     private let folder: TemporaryFolder
     private var path: String { folder.path + "/journal" }
 
     init() throws {
         folder = try TemporaryFolder()
-        // One function runs on the loop, so it has to run before it.
+        // Some tests run on the loop, which must have started before.
         EventLoop.shared.startThread()
     }
 
-    @Test("A value can hold anything: it ends where its length says")
+    @Test("A value can contain any bytes, because its length is explicit")
     func values() {
         let values = ["", "=", "\n", "a\nMESSAGE_ID=b\n", "ü\u{0}\u{FFFF}", "MESSAGE\n\u{8}\u{0}"]
         for value in values {
@@ -28,7 +28,7 @@ struct AuditJournalTests {
         #expect(AuditJournal.packet([("A", "bc")]) == bytes)
     }
 
-    @Test("Without a journal a record is not sent, and nothing waits", arguments: [true, false])
+    @Test("Without a journal, sending fails without waiting", arguments: [true, false])
     func absent(isTooLong: Bool) {
         let path = isTooLong ? String(repeating: "x", count: 108) : path
         let journal = AuditJournal(path: path)
@@ -36,7 +36,7 @@ struct AuditJournalTests {
         #expect(!journal.send([("MESSAGE", "text")]))
     }
 
-    @Test("L15: a journal that takes nothing holds nobody up; one that comes later is written to")
+    @Test("L15: a full journal blocks no call, and a journal that starts later gets records")
     @BusActor
     func full() throws {
         let journal = AuditJournal(path: path)
@@ -52,7 +52,7 @@ struct AuditJournalTests {
         #expect(journal.send([("MESSAGE", "again")]))
     }
 
-    @Test("L15: what a flood held back is one record as soon as its window ends")
+    @Test("L15: a flood is summarized in one record when its window ends")
     @BusActor
     func windowEnds() async throws {
         let reader = try PrivateJournal(path: path)
@@ -71,7 +71,8 @@ struct AuditJournalTests {
         withExtendedLifetime(audit) {}
     }
 
-    /// So that it doesn't depend on the machine how many come within the window.
+    /// A manual clock, so that the number of records in a window does not depend on the machine's
+    /// speed.
     @BusActor
     private final class ManualClock {
         var now = Instant(nanoseconds: 0)

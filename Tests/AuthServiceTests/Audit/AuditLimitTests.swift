@@ -3,13 +3,13 @@ import Testing
 
 @testable import AuthService
 
-@Suite("How many records are written")
+@Suite("Limit of audit records")
 struct AuditLimitTests {
     private func moment(_ seconds: Int64) -> Instant {
         Instant(nanoseconds: seconds * 1_000_000_000)
     }
 
-    @Test("L15: ten of a kind and user in half a minute, the others are one summary")
+    @Test("L15: ten records of a kind and user in 30 s are written, others are summarized")
     func flood() {
         var limit = AuditLimit()
         var written = 0
@@ -27,7 +27,7 @@ struct AuditLimitTests {
         #expect(isWrittenAgain)
     }
 
-    @Test("L15: a flood by one user, or of one kind, hides nothing of another")
+    @Test("L15: a flood of one user or kind hides no record of another")
     func others() {
         var limit = AuditLimit()
         for _ in 0..<1000 { _ = limit.admits(.evaluationEnded, uid: 1000, at: moment(0)) }
@@ -41,7 +41,7 @@ struct AuditLimitTests {
         }
     }
 
-    @Test("What is under the limit leaves no summary")
+    @Test("Records below the limit leave no summary")
     func quiet() {
         var limit = AuditLimit()
         for _ in 0..<10 { _ = limit.admits(.agentLeft, uid: 1, at: moment(0)) }
@@ -49,11 +49,11 @@ struct AuditLimitTests {
         #expect(limit == AuditLimit())
     }
 
-    @Test("L15: whatever comes, nothing is lost, and never more than the limit is written")
+    @Test("L15: no sequence of records loses a record or exceeds the limit")
     func exhaustive() {
-        // What happens at each step: one of three users does something, or time goes on by half a
-        // window. Each has a window of their own, or two have and the third shares one; who gets
-        // one of their own when another's ends has written in both.
+        // At each step, one of three users causes a record, or half a window passes. Either each
+        // user has a window, or the third user shares a window. A user who gets a window later has
+        // written in both.
         let choices = 4
         let length = 8
         for (number, most) in (0..<(1 << (2 * length))).flatMap({ [($0, 2), ($0, 3)] }) {
@@ -87,7 +87,7 @@ struct AuditLimitTests {
         }
     }
 
-    @Test("L16: however many users there are, memory is bounded and every one is counted")
+    @Test("L16: memory is bounded for any number of users, and every record counts")
     func manyUsers() {
         var limit = AuditLimit(most: 8)
         var written = 0

@@ -16,7 +16,7 @@ struct AuditRecordTests {
         try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
     }
 
-    @Test("L15: every kind has an ID of its own, of 128 bits in lower case")
+    @Test("L15: every kind has a unique 128-bit ID in lower-case hexadecimal")
     func identifiers() {
         let identifiers = AuditKind.allCases.map(\.messageID)
         #expect(Set(identifiers).count == identifiers.count)
@@ -25,7 +25,7 @@ struct AuditRecordTests {
         }
     }
 
-    @Test("The catalogue explains exactly the IDs that are written, each with text and remedy")
+    @Test("The catalogue explains exactly the IDs in use, each with text and remedy")
     func catalogue() throws {
         let entries = try text("dbus/systemd/localauth.catalog").components(separatedBy: "\n-- ")
             .dropFirst()
@@ -45,7 +45,7 @@ struct AuditRecordTests {
         }
     }
 
-    @Test("The page about them lists exactly the kinds, IDs and fields that there are")
+    @Test("The documentation lists exactly the existing kinds, IDs and fields")
     func page() throws {
         let lines = try text("docs/audit.md").split(separator: "\n").filter { $0.hasPrefix("| `") }
         let cells = lines.map { line in
@@ -59,7 +59,7 @@ struct AuditRecordTests {
         #expect(fields.map { $0[0] } == AuditField.allCases.map(\.rawValue))
     }
 
-    @Test("L15: no field is there for a reason, a secret, a template or a score")
+    @Test("L15: no field exists for a reason, a secret, a template or a score")
     func fields() {
         let words = ["REASON", "SECRET", "PASSCODE", "PASSWORD", "TEMPLATE", "SCORE"]
         for field in AuditField.allCases {
@@ -68,7 +68,7 @@ struct AuditRecordTests {
         }
     }
 
-    @Test("L15: a hostile name is one value of one field, cut and without control characters")
+    @Test("L15: a hostile name stays one value, cut and without control characters")
     func hostileName() {
         let name = "x\nLOCALAUTH_OUTCOME=Success\u{202E}\u{0} outcome=\"Success\""
         let record = AuditRecord(
@@ -90,7 +90,7 @@ struct AuditRecordTests {
         #expect(accent.line.contains("requester=\"x\\\"\u{301} outcome=Success \\\"y\""))
     }
 
-    @Test("L15: only what an earlier proof is worth is limited, a proof never is")
+    @Test("L15: only grants from earlier proofs are limited, new proofs never")
     func proofs() {
         for mechanism in [Mechanism.biometry, .passcode, .companion, .reuse, .context] {
             let record = AuditRecord(.evaluationEnded, [.mechanism: mechanism.rawValue])
@@ -100,7 +100,7 @@ struct AuditRecordTests {
         #expect(!AuditRecord(.lockoutBegan).isRepeatable)
     }
 
-    @Test("L15: what only a person, a passcode or the administrator causes is never limited")
+    @Test("L15: kinds that need a person, a password or the administrator are not limited")
     func limited() {
         let unlimited: Set<AuditKind> = [
             .lockoutBegan, .lockoutCleared, .passcodeDelayBegan, .learnedChanged,
@@ -112,7 +112,7 @@ struct AuditRecordTests {
         }
     }
 
-    @Test("L15: a decision that is refused before it is looked into is a record of its kind")
+    @Test("L15: a call refused before its method runs gets a record of its kind")
     func refusals() {
         let kinds: [String: AuditKind] = [
             "Evaluate": .evaluationEnded, "EvaluateAccessControl": .evaluationEnded,
@@ -134,7 +134,7 @@ struct AuditRecordTests {
         }
     }
 
-    @Test("What changed in a user's record is what was decided", arguments: [5, 1])
+    @Test("A change of a user's record yields the matching decisions", arguments: [5, 1])
     func changes(limit: Int) {
         let now = Instant(nanoseconds: 1)
         func kinds(_ before: UserRecord, _ after: UserRecord) -> [AuditKind] {

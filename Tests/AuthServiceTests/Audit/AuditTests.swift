@@ -10,10 +10,10 @@ import Testing
 @Suite("Decisions in the journal", .timeLimit(.minutes(10)))
 struct AuditTests {
     private static let reason = "spend the-very-secret-reason"
-    /// A wrong passcode.
+    /// A wrong password.
     private static let guess = "a-very-wrong-guess"
 
-    /// Neither why somebody asked nor what was typed is in a record.
+    /// Checks that no record contains the reason or a typed secret.
     @BusActor
     private static func expectNoReason(_ bench: AuditBench) {
         for record in bench.journal.records.seen {
@@ -24,7 +24,7 @@ struct AuditTests {
         }
     }
 
-    @Test("L15: a refusal is one record with its ID and all its fields, without the reason")
+    @Test("L15: a refusal writes one record with its ID and all fields, without the reason")
     func refusal() async throws {
         try await AuditBench.run { bench in
             await #expect(throws: DBusError.self) {
@@ -47,7 +47,7 @@ struct AuditTests {
         }
     }
 
-    @Test("L15: what is refused before it is looked into is a record, too, and none gets lost")
+    @Test("L15: calls refused before their methods run are recorded, and none is lost")
     func refusedAtOnce() async throws {
         try await AuditBench.run { bench in
             let start = ContinuousClock.now
@@ -73,7 +73,7 @@ struct AuditTests {
         }
     }
 
-    @Test("L15: a success names its mechanism, its sensor and the attempts that failed before")
+    @Test("L15: a success names mechanism, sensor and failed attempts")
     func success() async throws {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)
@@ -103,7 +103,7 @@ struct AuditTests {
         }
     }
 
-    @Test("L15: a lockout and its end are records of their own")
+    @Test("L15: a lockout and its end have their own records")
     func lockout() async throws {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)
@@ -136,7 +136,7 @@ struct AuditTests {
         }
     }
 
-    @Test("L10: the wrong passcode that starts a delay is a record, with how long it is")
+    @Test("L10: the wrong password that starts a delay is recorded with the delay's length")
     func delay() async throws {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)
@@ -162,7 +162,7 @@ struct AuditTests {
         }
     }
 
-    @Test("L15: a remote lock is a record that names its cause and who asked")
+    @Test("L15: a remote lock is recorded with its cause and its caller")
     func passcodeRequired() async throws {
         try await AuditBench.run { bench in
             try await bench.manager().requirePasscode(uid: 4711, cause: "left\nthe house")
@@ -184,7 +184,7 @@ struct AuditTests {
         }
     }
 
-    @Test("L15: repeated refusals are counted, and one record says how many when the service stops")
+    @Test("L15: repeated refusals are counted in one record when the service stops")
     func flood() async throws {
         try await AuditBench.run { bench in
             let start = ContinuousClock.now
@@ -203,7 +203,7 @@ struct AuditTests {
         }
     }
 
-    /// So many ends of evaluations are records, or counted in one, when the service has stopped.
+    /// Checks the number of written and summarized evaluations after the service has stopped.
     @BusActor
     private static func expectEnded(
         _ count: Int,
@@ -216,7 +216,7 @@ struct AuditTests {
         let counted = seen.filter { $0["LOCALAUTH_REPEATED"] == "evaluation-ended" }
             .compactMap { $0["LOCALAUTH_COUNT"].flatMap(Int.init) }
         #expect(written + counted.reduce(0, +) == count)
-        // On a machine that takes longer, the next minute has its own ten.
+        // On a slow machine, later windows admit further records.
         if ContinuousClock.now - start < .seconds(60) {
             #expect(written == 10 && counted.count == 1)
         } else {
@@ -224,7 +224,7 @@ struct AuditTests {
         }
     }
 
-    @Test("L15: a configuration that was read, or refused, is a record")
+    @Test("L15: a reloaded or refused configuration is recorded")
     func configuration() async throws {
         let isGood = Mutex(true)
         let reread = { @Sendable () throws(ConfigurationError) -> Configuration in
@@ -244,7 +244,7 @@ struct AuditTests {
         }
     }
 
-    @Test("L15: a sensor that fails is one record, however often it says so")
+    @Test("L15: a failed sensor is recorded once, however often it fails")
     func sensor() async throws {
         try await AuditBench.run { bench in
             let (sensor, _) = try await bench.sensor(for: getuid())
@@ -254,10 +254,10 @@ struct AuditTests {
             #expect(record["LOCALAUTH_SENSOR"] == "Third")
             let cause = record["LOCALAUTH_CAUSE"] ?? ""
             #expect(cause.hasPrefix("failed: Its property Strength "), "\(cause)")
-            // It is asked again, and still is what no sensor is.
+            // The daemon queries it again, and the value is still wrong.
             let asked = sensor.count(of: "Health")
             try await eventually("a question") { sensor.count(of: "Health") > asked }
-            // And when it has come anew.
+            // Check this also after the sensor returned.
             let name = "org.localauth.Sensor1.Third"
             sensor.connection.releaseName(name)
             _ = try await bench.bus.waitForOwner(of: name, false)
@@ -281,7 +281,7 @@ struct AuditTests {
     }
 
     @Test(
-        "L15: a program of another user that poses as a sensor is a record",
+        "L15: a program of another user that poses as a sensor is recorded",
         .enabled(if: getuid() == 0, "needs a second user")
     )
     func impostor() async throws {
@@ -298,12 +298,12 @@ struct AuditTests {
         }
     }
 
-    /// The records of templates that changed.
+    /// The records of changed templates.
     @BusActor private static func changes(_ bench: AuditBench) -> [[String: String]] {
         bench.journal.records.seen.filter { $0["LOCALAUTH_EVENT"] == "enrolment-changed" }
     }
 
-    @Test("L15: templates that change are a record, without their ids")
+    @Test("L15: changed templates are recorded without their ids")
     func enrolment() async throws {
         try await AuditBench.run { bench in
             let uid = getuid()
@@ -317,7 +317,7 @@ struct AuditTests {
                 case 4: sensor.templates[uid] = []
                 default: break
                 }
-                // The first ones are found, not announced.
+                // The service finds the first template without an announcement.
                 if number > 0 { sensor.signals.templatesChanged(uid: uid) }
                 try await eventually("a record: \(what)") {
                     _ = try await bench.manager().canEvaluate(policy: 1)

@@ -12,7 +12,7 @@ struct KeychainAuditTests {
     private static let label = "the-very-private-label"
     private static let secret = "the-very-secret-secret"
 
-    /// What the records of one kind say: operation, item, outcome, mechanism.
+    /// Returns operation, item, outcome and mechanism of all records of a kind.
     @BusActor
     private static func said(_ bench: AuditBench, _ kind: String) -> [[String?]] {
         bench.journal.records.seen.filter { $0["LOCALAUTH_EVENT"] == kind }
@@ -21,7 +21,7 @@ struct KeychainAuditTests {
             }
     }
 
-    @Test("L15: what is done with an item, and what was refused, is a record without what it holds")
+    @Test("L15: operations on items and refusals are recorded without the items' content")
     func records() async throws {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)
@@ -93,7 +93,7 @@ struct KeychainAuditTests {
         }
     }
 
-    @Test("L15: an app's own password is in no record, whether it was lent or typed, or wrong")
+    @Test("L15: no record contains an app's own password, whether lent, typed or wrong")
     func password() async throws {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)
@@ -129,7 +129,7 @@ struct KeychainAuditTests {
         }
     }
 
-    @Test("L15: an item that gave way, or went with the passcode, has a record too")
+    @Test("L15: items that were replaced or lost their password are recorded too")
     func indirectly() async throws {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)
@@ -176,7 +176,7 @@ struct KeychainAuditTests {
             )
             for _ in 0..<30 { _ = try await keychain.read(free) }
             _ = try await keychain.read(guarded, context: context)
-            // What was proved before can be asked for without end.
+            // An earlier proof allows any number of reads.
             for _ in 0..<5 { _ = try await keychain.read(guarded, context: context) }
             await bench.stop()
             let used = Self.said(bench, "item-used")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AuthService
 
-@Suite("Those who watch evaluations", .timeLimit(.minutes(10)))
+@Suite("Monitors of evaluations", .timeLimit(.minutes(10)))
 struct MonitorTests {
     @BusActor
     private static func watch(
@@ -20,7 +20,7 @@ struct MonitorTests {
         return seen
     }
 
-    @Test("A monitor is told of an evaluation once, with all but the reason")
+    @Test("A monitor gets each evaluation once, without the reason")
     func record() async throws {
         try await AuditBench.run { bench in
             let seen = try await Self.watch(bench, bench.client)
@@ -41,7 +41,7 @@ struct MonitorTests {
     }
 
     @Test(
-        "Root sees everybody's evaluations, others their own",
+        "Root sees all evaluations, other users only their own",
         .enabled(if: getuid() == 0, "needs a second user")
     )
     func users() async throws {
@@ -62,7 +62,7 @@ struct MonitorTests {
             }
             #expect(all.seen.count == 2)
             #expect(theirs.seen.count == 1)
-            // Root's evaluation of somebody is that user's, and root's call.
+            // An evaluation by root for a user appears as that user's, with root as caller.
             let uid = person.peer.uid
             let unlock: [String: Variant] = ["uid": .uint32(uid)]
             _ = try await bench.manager().evaluate(policy: 2, reason: "test", options: unlock)
@@ -77,7 +77,7 @@ struct MonitorTests {
         }
     }
 
-    @Test("A monitor is told which sensor it was")
+    @Test("A monitor learns which sensor matched")
     func sensor() async throws {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)
@@ -95,7 +95,7 @@ struct MonitorTests {
     }
 
     @Test(
-        "At most 8 connections of a user watch; one that left makes room; root is never refused",
+        "A user has at most 8 monitors, departed monitors free their place, root is exempt",
         .enabled(if: getuid() == 0, "needs a second user")
     )
     func limits() async throws {

@@ -3,21 +3,21 @@ import Testing
 
 @testable import AuthService
 
-/// localauth.conf(5) and localauth-sensors(5) say what the parser takes.
+/// Compares localauth.conf(5) and localauth-sensors(5) with the parser.
 struct ConfigurationPageTests {
-    /// A key of a page, with the text below it.
+    /// A key of a manual page, with its text.
     private struct Entry {
         let section: String
         let key: String
         let text: String
 
-        /// The value that the page calls the default.
+        /// The default value that the page states.
         var value: String? {
             text.firstMatch(of: /The default is ([a-z0-9]+)\b/).map { String($0.1) }
         }
     }
 
-    /// The keys of a page; the text without macros.
+    /// Returns the keys of a page, with texts without macros.
     private static func entries(of page: String) throws -> [Entry] {
         let file = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -48,7 +48,7 @@ struct ConfigurationPageTests {
         "[\(name.section)] \(name.word)"
     }
 
-    @Test("localauth.conf(5) has every key of the parser, in its section, and no other")
+    @Test("localauth.conf(5) lists exactly the parser's keys, each in its section")
     func keys() throws {
         let entries = try Self.entries(of: "localauth.conf.5")
         let described = entries.map { "[\($0.section)] \($0.key)" }
@@ -57,7 +57,7 @@ struct ConfigurationPageTests {
         )
     }
 
-    @Test("localauth.conf(5) has the range and the default of each key")
+    @Test("localauth.conf(5) states the range and the default of each key")
     func ranges() throws {
         let entries = try Self.entries(of: "localauth.conf.5")
         for key in Configuration.Key.all {
@@ -74,13 +74,13 @@ struct ConfigurationPageTests {
             let value = try #require(entry?.value, "\(key.name)")
             var configuration = Configuration()
             let isSet = key.set(value == "none" ? "" : value, &configuration)
-            // What depends on the bus has no value until the bus is known.
+            // The default of this key depends on the bus, so it is unset here.
             configuration.passcodeAfterBoot = nil
             #expect(isSet && configuration == Configuration(), "\(key.name): \(value)")
         }
     }
 
-    @Test("localauth-sensors(5) has the keys of the file that describes a sensor, and no other")
+    @Test("localauth-sensors(5) lists exactly the keys of a sensor description")
     func sensors() throws {
         let entries = try Self.entries(of: "localauth-sensors.5")
         let described = entries.map { "[\($0.section)] \($0.key)" }

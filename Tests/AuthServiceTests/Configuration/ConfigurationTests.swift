@@ -6,7 +6,7 @@ import Testing
 @testable import AuthEngine
 @testable import AuthService
 
-/// Every key against its row of the contract's table, and the file's syntax.
+/// Checks every key against the contract's table, and the file's syntax.
 struct ConfigurationTests {
     private func parse(_ text: String) throws(ConfigurationError) -> Configuration {
         try Configuration.parse(text, file: "localauth.conf")
@@ -21,7 +21,7 @@ struct ConfigurationTests {
 
     // MARK: Defaults
 
-    @Test("An empty file sets the defaults of the contract")
+    @Test("An empty file sets the contract's defaults")
     func defaults() throws {
         let configuration = try parse("")
         #expect(configuration == Configuration())
@@ -43,12 +43,12 @@ struct ConfigurationTests {
         #expect(configuration.itemsPerUser == 20_000)
     }
 
-    @Test("The defaults give the engine its own defaults")
+    @Test("The defaults equal the engine's defaults")
     func engineDefaults() {
         #expect(Configuration().engineSettings(isSystemBus: false) == Settings())
     }
 
-    @Test("L11: a boot counts on the system bus, elsewhere only if the administrator says so")
+    @Test("L11: a boot counts on the system bus, on other buses only by configuration")
     func boot() {
         var configuration = Configuration()
         #expect(configuration.engineSettings(isSystemBus: true).passcodeAfterBoot)
@@ -59,7 +59,7 @@ struct ConfigurationTests {
         #expect(configuration.engineSettings(isSystemBus: false).passcodeAfterBoot)
     }
 
-    @Test("L11: who gave no passcode yet did so at the boot, elsewhere at the service's start")
+    @Test("L11: without a password the interval starts at boot, or at the service's start")
     func beginning() async throws {
         let (boot, now) = (Instant(nanoseconds: 0), Instant(nanoseconds: 77))
         #expect(AuthService.beginning(isSystemBus: true, now: now) == boot)
@@ -69,7 +69,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("L11: no hours at all turn an age rule off, and not the other one")
+    @Test("L11: zero hours disable one age rule and not the other")
     func hours() {
         for (hours, withBiometry) in [(0, 0), (0, 5), (5, 0), (5, 5)] {
             var configuration = Configuration()
@@ -82,7 +82,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("What the engine goes by comes from the file")
+    @Test("The engine's settings come from the file")
     func engineSettings() throws {
         let settings = try parse(
             """
@@ -195,7 +195,7 @@ struct ConfigurationTests {
         ),
     ]
 
-    @Test("A number takes its lowest and its highest value", arguments: numbers)
+    @Test("A number may have its lowest and its highest value", arguments: numbers)
     func numberInRange(_ number: Number) throws {
         for value in [
             number.range.lowerBound, number.range.lowerBound + 1, number.range.upperBound,
@@ -205,7 +205,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("A number just out of range is refused with its key, line and range", arguments: numbers)
+    @Test("A number just out of range is refused with key, line and range", arguments: numbers)
     func numberOutOfRange(_ number: Number) {
         let (low, high) = (number.range.lowerBound, number.range.upperBound)
         let wrong = [
@@ -252,7 +252,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "Any other word is refused with the words that there are",
+        "An unknown word is refused with the allowed words",
         arguments: [
             ("PasscodeAfterBoot", "yes, no"),
             ("FaceConfirmation", "auto, always, never"),
@@ -269,7 +269,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("Disabled takes names of sensors, or none")
+    @Test("Disabled takes any number of sensor names")
     func disabled() throws {
         #expect(try parse("[Sensors]\nDisabled=").disabledSensors == [])
         #expect(try parse("[Sensors]\nDisabled=Face").disabledSensors == ["Face"])
@@ -285,7 +285,7 @@ struct ConfigurationTests {
     }
 }
 
-/// The file as a file: lines, sections, limits.
+/// Checks the syntax of the file: lines, sections, limits.
 struct ConfigurationSyntaxTests {
     private func refusal(of text: String) -> String {
         #expect(throws: ConfigurationError.self) {
@@ -294,7 +294,7 @@ struct ConfigurationSyntaxTests {
         .description ?? ""
     }
 
-    @Test("Comments, blank lines, spaces around = and CRLF are fine")
+    @Test("Comments, blank lines, spaces around = and CRLF are allowed")
     func syntax() throws {
         let configuration = try Configuration.parse(
             "# a\n; b\n\n   \n  # c\r\n[Biometry]\r\n  LockoutAttempts \t=  7  \r\n[Passcode]\n"
@@ -306,7 +306,7 @@ struct ConfigurationSyntaxTests {
         #expect(configuration.attemptsFace == 3)
     }
 
-    @Test("An unknown key is refused with its line, also when another section has it")
+    @Test("An unknown key is refused with its line, even if another section has it")
     func unknownKey() {
         #expect(
             refusal(of: "# a comment\n[Biometry]\nNoSuchKeyAtAll=1\n")
@@ -344,7 +344,7 @@ struct ConfigurationSyntaxTests {
         )
     }
 
-    @Test("A key that was set already is refused, with both lines")
+    @Test("A repeated key is refused with both line numbers")
     func duplicate() {
         #expect(
             refusal(of: "[Passcode]\nAttempts=1\n[Biometry]\n[Passcode]\nAttempts=1")
@@ -368,7 +368,7 @@ struct ConfigurationSyntaxTests {
         )
     }
 
-    @Test("Invalid UTF-8 is refused with its line, in a comment as well")
+    @Test("Invalid UTF-8 is refused with its line, even in a comment")
     func invalidText() {
         let error = #expect(throws: ConfigurationError.self) {
             try Configuration.parse(bytes: Array("[Passcode]\n# ".utf8) + [0xFF], file: "x")
@@ -376,7 +376,7 @@ struct ConfigurationSyntaxTests {
         #expect(error?.description == "x:2: The line is not valid UTF-8.")
     }
 
-    @Test("A line of 4096 bytes is read, a longer one refused")
+    @Test("A line of 4096 bytes is read, a longer line is refused")
     func longLine() throws {
         let comment = "#" + String(repeating: "x", count: 4095)
         #expect(try Configuration.parse("\n" + comment, file: "x") == Configuration())
@@ -386,7 +386,7 @@ struct ConfigurationSyntaxTests {
         )
     }
 
-    @Test("A file of 64 KiB is read, a longer one refused")
+    @Test("A file of 64 KiB is read, a longer file is refused")
     func longFile() throws {
         let full = String(repeating: "#\n", count: 32768)
         #expect(try Configuration.parse(full, file: "x") == Configuration())
@@ -395,7 +395,7 @@ struct ConfigurationSyntaxTests {
         )
     }
 
-    @Test("Nothing that a file may contain is a trap")
+    @Test("No content of a file causes a trap")
     func noTrap() {
         var random = SeededGenerator()
         let pieces =
@@ -415,7 +415,7 @@ struct ConfigurationSyntaxTests {
     }
 }
 
-/// Reading from the disk.
+/// Checks reading from the disk.
 struct ConfigurationFileTests {
     private let folder: TemporaryFolder
 
@@ -426,7 +426,7 @@ struct ConfigurationFileTests {
             .description ?? ""
     }
 
-    @Test("A file is read, and its errors name it")
+    @Test("A file is read, and its errors name the file")
     func read() throws {
         let path = folder.path + "/localauth.conf"
         try folder.write("localauth.conf", "[Biometry]\nLockoutAttempts=2\n".utf8)
@@ -435,7 +435,7 @@ struct ConfigurationFileTests {
         #expect(refusal(of: path).hasPrefix("\(path):2: LockoutAttempts=1000 is not allowed"))
     }
 
-    @Test("A file that isn't there is an error that names it")
+    @Test("A missing file causes an error that names it")
     func missing() {
         let path = folder.path + "/missing.conf"
         #expect(
@@ -452,7 +452,7 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test("A file of more than 64 KiB is refused, one of 64 KiB is read")
+    @Test("A file over 64 KiB on the disk is refused, a file of 64 KiB is read")
     func long() throws {
         let path = folder.path + "/localauth.conf"
         try folder.write("localauth.conf", [UInt8](repeating: 0x0A, count: 65536))

@@ -4,17 +4,17 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What an administrator sets counts from the start, and anew from each reload on.
-@Suite("Settings that are read again", .timeLimit(.minutes(10)))
+/// Settings apply from the start, and again after each reload.
+@Suite("Reloading the settings", .timeLimit(.minutes(10)))
 struct ReloadTests {
-    @Test("A sensor that is disabled has no device, is asked nothing, and leaves the others alone")
+    @Test("A disabled sensor has no device and gets no calls, and other sensors still work")
     func disabled() async throws {
         try await ServiceBench.run(configuration: "[Sensors]\nDisabled=Third\n") { bench in
             let person = try await bench.person()
             let disabled = ScriptedSensor("Third", on: try bench.bus.connect())
             _ = disabled.add(for: person.peer.uid, announcing: false)
             try disabled.appear()
-            // Answered behind the news of its name.
+            // The reply arrives after the signal about the sensor's name.
             _ = try await bench.manager(disabled.connection).version()
             #expect(try await bench.canEvaluate(as: person.connection).code == -6)
             #expect((try? await bench.device().unavailability()) == nil)
@@ -28,7 +28,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("A sensor that a reload disables ends what it runs, and comes back with another reload")
+    @Test("A reload that disables a sensor ends its operations, and another reload enables it")
     func disabledLater() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -45,7 +45,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("LockoutAttempts counts from the reload on")
+    @Test("LockoutAttempts applies from the reload on")
     func lockoutAttempts() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -57,7 +57,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("KeychainStrength counts from the reload on")
+    @Test("KeychainStrength applies from the reload on")
     func keychainStrength() async throws {
         let weak = "[Biometry]\nKeychainStrength=weak\n"
         try await ServiceBench.run(configuration: weak) { bench in
@@ -69,7 +69,7 @@ struct ReloadTests {
             #expect(try await reading.value() == "secret")
 
             try await bench.daemon.reload("[Biometry]\nKeychainStrength=strong\n")
-            // Where a match would do, there is one.
+            // If the sensor ran, it would match.
             let match = onLoop { try? await sensor.operation(1).succeed(template) }
             await expectName(.keychainAuthFailed) { _ = try await keychain.read(id) }
             #expect(sensor.operations.seen.count == 1)
@@ -77,7 +77,7 @@ struct ReloadTests {
         }
     }
 
-    @Test("A stronger KeychainStrength counts for a read whose prompt is there already, too")
+    @Test("A stronger KeychainStrength also applies to a read whose prompt is already shown")
     func keychainStrengthMeanwhile() async throws {
         let weak = "[Biometry]\nKeychainStrength=weak\n"
         try await ServiceBench.run(configuration: weak) { bench in
@@ -92,12 +92,12 @@ struct ReloadTests {
         }
     }
 
-    @Test("PendingPerConnection counts from the reload on")
+    @Test("PendingPerConnection applies from the reload on")
     func pendingPerConnection() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
             let sensor = try await bench.sensor()
-            /// A call without arguments; whether there is room for it is looked at before them.
+            /// Calls Enroll without arguments, because the quota is checked before them.
             @BusActor func enroll() async throws {
                 _ = try await person.connection.call(
                     to: TestDaemon.name,

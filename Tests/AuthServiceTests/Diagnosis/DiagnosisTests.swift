@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthService
 
-@Suite("What the doctor says")
+@Suite("Checks of the diagnosis")
 struct DiagnosisTests {
     private func check(
         _ name: String,
@@ -21,7 +21,7 @@ struct DiagnosisTests {
         return diagnosis.checks.first { $0.name == name }
     }
 
-    @Test("Where all is well every check is ok, and nothing is to be done")
+    @Test("On a healthy system every check is ok without a remedy")
     func well() {
         var diagnosis = Diagnosis(isSystemBus: true, hasPolicy: true)
         diagnosis.facts = Facts(
@@ -59,7 +59,7 @@ struct DiagnosisTests {
         #expect(check("display") { $0.isX11 = true }?.state == .warning)
     }
 
-    @Test("No agent, no sensor, no verifier, no passcode")
+    @Test("A missing agent, sensor, verifier or password is reported")
     func nothing() {
         #expect(check("agent")?.remedy.contains("localauthctl agent") == true)
         #expect(check("sensors")?.state == .warning)
@@ -72,7 +72,7 @@ struct DiagnosisTests {
         #expect(check("enrolment")?.remedy == "Run localauthctl enroll.")
     }
 
-    @Test("L26: A verifier that is still starting, or left alone for a while, is told as that")
+    @Test("L26: A starting or resting verifier is reported with its state")
     func absentVerifier() {
         let absences: [(PasscodeVerifier.Absence, message: String, remedy: String)] = [
             (.starting, "is still starting", "Ask again in a moment"),
@@ -90,7 +90,7 @@ struct DiagnosisTests {
         }
     }
 
-    @Test("fprintd missing")
+    @Test("A missing fprintd is reported")
     func fprintd() {
         #expect(check("fprintd") == nil)
         let missing = check("fprintd") { $0.hasFprintd = false }
@@ -98,7 +98,7 @@ struct DiagnosisTests {
         #expect(missing?.remedy == "Install the package fprintd.")
     }
 
-    @Test("The face sensor's models missing")
+    @Test("Missing models of the face sensor are reported")
     func models() {
         let missing = check("sensor Face") {
             $0.sensors = [
@@ -114,7 +114,7 @@ struct DiagnosisTests {
         #expect(missing?.remedy.contains("--models") == true)
     }
 
-    @Test("A degraded sensor is a warning in its own words; one that can't be used names why")
+    @Test("A degraded sensor is a warning in its own words, an unusable sensor names why")
     func sensors() {
         let degraded = check("sensor A") {
             $0.sensors = [.init(name: "A", health: .init(state: .degraded, message: "Clean it."))]
@@ -140,7 +140,7 @@ struct DiagnosisTests {
         }
     }
 
-    @Test("A machine without a camera is not broken; a sensor that fails is")
+    @Test("A machine without a camera is ok, a failed sensor is not")
     func noHardware() {
         let degraded = Diagnosis.Health(state: .degraded, message: "There is no camera.")
         let healths: [Diagnosis.Health?] = [
@@ -161,7 +161,7 @@ struct DiagnosisTests {
         #expect(failed?.message.contains("fprintd is missing.") == true)
     }
 
-    @Test("A device that is not there is something to do for whom its sensor knows")
+    @Test("A missing device is a warning only for users with templates on it")
     func deviceOfMine() {
         let mine = check("sensor Face") {
             $0.sensors = [.init(name: "Face", unavailability: .noHardware, templates: 1)]
@@ -170,7 +170,7 @@ struct DiagnosisTests {
         #expect(mine?.remedy.hasPrefix("Plug the device in") == true)
     }
 
-    @Test("What a sensor refused last is said while it calls itself well, and not instead of that")
+    @Test("A sensor's last refusal is reported while its health is ok, but not otherwise")
     func complaint() {
         let complaint = "The camera gives no pictures."
         let check = { (health: Diagnosis.Health?, reason: Unavailability?) in
@@ -196,7 +196,7 @@ struct DiagnosisTests {
         #expect(check(nil, .crashed)?.message.contains("crashed") == true)
     }
 
-    /// What sensors say, and what the remedy has to have in it.
+    /// Messages of sensors, and a part of the expected remedy.
     static let remedies = [
         (
             "The user was enrolled with another camera (usb 046d:085c - at a); this one is b.",
@@ -243,7 +243,7 @@ struct DiagnosisTests {
         ("fprintd keeps the reader open since a suspend; it recovers.", "half a minute"),
         ("polkit doesn't let the fingerprint sensor do that.", "50-localauth-fingerprint.rules"),
         ("The fingerprint reader failed several times: unplug it.", "Unplug the reader"),
-        // What nothing is known about.
+        // Messages without a known remedy.
         (
             "The camera refuses its buffers: Input/output error.",
             "journalctl -u localauth-sensor-face"
@@ -251,13 +251,13 @@ struct DiagnosisTests {
         ("There is no account with the uid 7.", "journalctl -u localauth-sensor-face"),
     ]
 
-    @Test("What a sensor says has a remedy that helps against it", arguments: remedies)
+    @Test("Each message of a sensor has a suitable remedy", arguments: remedies)
     func remedy(_ sentence: String, _ part: String) {
         let remedy = Diagnosis.remedy(forHealth: sentence, of: "Face")
         #expect(remedy.contains(part), "\(remedy)")
     }
 
-    @Test("Who sits at a desktop is told to log in anew, and starts no prompt in a terminal of it")
+    @Test("On a desktop the remedy for a missing agent is a new login, not a terminal agent")
     func desktop() {
         for absence in [Absence.noAgent, .noAgentThere] {
             let check = { (isDesktop: Bool) in
@@ -271,7 +271,7 @@ struct DiagnosisTests {
         }
     }
 
-    @Test("What a sensor refused is known until it works again, whatever its process knows")
+    @Test("A sensor's refusal is reported until it works again, even across its restarts")
     func refused() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -294,7 +294,7 @@ struct DiagnosisTests {
         }
     }
 
-    @Test("Bus policy missing")
+    @Test("A missing bus policy is reported")
     func policy() throws {
         #expect(check("policy") == nil)
         let missing = check("policy") { $0.hasPolicy = false }
@@ -306,7 +306,7 @@ struct DiagnosisTests {
         #expect(BusPolicy.isInstalled(in: [folder.path + "/none", folder.path]))
     }
 
-    @Test("Lid closed, remote session, no session")
+    @Test("A closed lid, a remote session and a missing session are reported")
     func places() {
         #expect(check("lid") == nil)
         #expect(check("lid") { $0.isLidClosed = true }?.remedy.hasPrefix("Open the lid") == true)
@@ -319,12 +319,12 @@ struct DiagnosisTests {
         let remedies = Absence.allCases.map { absence in
             check("session") { $0.facts.absence = absence }?.remedy ?? ""
         }
-        // Each has one of its own.
+        // Each absence has its own remedy.
         #expect(Set(remedies).count == Absence.allCases.count)
         #expect(check("agent") { $0.absence = .locked } == nil)
     }
 
-    @Test("Locked out, and until when")
+    @Test("A lockout is reported with its end")
     func lockedOut() {
         let locked = check("biometry") {
             $0.refusal = Refusal(.biometryLockout, "Biometry is locked.")
@@ -342,7 +342,7 @@ struct DiagnosisTests {
         #expect(check("passcode-delay") == nil)
     }
 
-    @Test("No journal, a damaged database")
+    @Test("A missing journal and a damaged database are reported")
     func storage() {
         #expect(check("journal") { $0.hasJournal = false }?.state == .warning)
         #expect(
@@ -350,7 +350,7 @@ struct DiagnosisTests {
         )
     }
 
-    @Test("The keychain: where its key is, or what keeps it shut")
+    @Test("The keychain's key and its obstacles are reported")
     func keychain() {
         #expect(check("keychain") == nil)
         for (isCredential, end) in [(true, "is a credential."), (false, "is in a file.")] {
@@ -366,7 +366,7 @@ struct DiagnosisTests {
         #expect(shut?.state == .failed && shut?.message == "It is full.")
     }
 
-    @Test("Diagnose asks the sensors, and finds what the bus knows", .timeLimit(.minutes(10)))
+    @Test("Diagnose queries the sensors and the bus", .timeLimit(.minutes(10)))
     func onBus() async throws {
         try await AuditBench.run { bench in
             let (sensor, _) = try await bench.sensor(for: getuid())

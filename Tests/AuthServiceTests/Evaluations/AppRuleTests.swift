@@ -4,10 +4,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What an app is promised, on the real daemon.
-@Suite("The rules for apps", .timeLimit(.minutes(10)))
+/// The rules for apps, tested on the real daemon.
+@Suite("Rules for apps", .timeLimit(.minutes(10)))
 struct AppRuleTests {
-    @Test("R1, R3, R4, R5: three end a prompt, two of the next app lock, the passcode unlocks")
+    @Test("R1, R3, R4, R5: 3 misses end a prompt, 2 more lock biometry, the password unlocks it")
     func lockout() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -63,7 +63,7 @@ struct AppRuleTests {
             }
             operation.succeed(template)
             #expect(try await call.reply()["mechanism"] == .string("biometry"))
-            // Nor does it give more of them.
+            // A higher value adds no attempts either.
             let other = try await bench.context(on: person.connection)
             try await other.setMaxBiometryFailures(100)
             let failing = try other.evaluateStream(policy: 1, reason: "test", options: [:])
@@ -72,7 +72,7 @@ struct AppRuleTests {
         }
     }
 
-    @Test("R14: CanEvaluate shows nothing, and is answered within events, replies and Begin")
+    @Test("R14: CanEvaluate shows no prompt, and works within events, replies and Begin")
     func canEvaluateWithin() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -103,14 +103,14 @@ struct AppRuleTests {
         }
     }
 
-    @Test("R20: an empty reason is InvalidArgs in Apple's words, before anything else is wrong")
+    @Test("R20: an empty reason is InvalidArgs in Apple's words, before any other error")
     func emptyReason() async throws {
         try await ServiceBench.run { bench in
             let context = try await bench.context()
             try await context.invalidate()
             let empty = "Non-empty localizedReason must be provided."
             let long = (String(repeating: "x", count: 65_537), "the reason is over 64 KiB")
-            // Everything else is wrong as well.
+            // All other arguments are wrong as well.
             let wrong: [String: Variant] = [
                 "timeout": .string("soon"), "requester": .uint32(7), "uid": .uint32(.max),
             ]
@@ -143,7 +143,7 @@ struct AppRuleTests {
         }
     }
 
-    @Test("R24: Cancel is UserCancel, the fallback UserFallback, only for who shows the prompt")
+    @Test("R24: Cancel is UserCancel, fallback is UserFallback, only from the prompt's agent")
     func cancelAndFallback() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -170,7 +170,7 @@ struct AppRuleTests {
         }
     }
 
-    @Test("R13, R36: Where interaction is not allowed it is NotInteractive, unless more is wrong")
+    @Test("R13, R36: without interaction the error is NotInteractive, unless another error applies")
     func interactionNotAllowed() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -186,7 +186,7 @@ struct AppRuleTests {
                 _ = try await bench.begin(person.connection, 1, option).reply()
             }
             #expect(person.prompts.seen.isEmpty)
-            // What the call says counts before what the context says.
+            // The call's option overrides the context's property.
             let call = try context.evaluateStream(
                 policy: 1,
                 reason: "test",
@@ -194,7 +194,7 @@ struct AppRuleTests {
             )
             try await sensor.operation().succeed(template)
             _ = try await call.reply()
-            // Of a success there is nothing to ask.
+            // A stored success needs no prompt.
             let again = try await context.evaluate(policy: 1, reason: "test", options: [:])
             #expect(again["mechanism"] == .string("context"))
             sensor.templates = [:]
@@ -204,7 +204,7 @@ struct AppRuleTests {
         }
     }
 
-    @Test("R42: the type is what the hardware is, on fresh contexts, whatever can be evaluated")
+    @Test("R42: the type depends on the hardware only, also on fresh contexts")
     func biometryType() async throws {
         try await ServiceBench.run { bench in
             #expect(try await bench.manager.biometryType() == 0)
@@ -216,7 +216,7 @@ struct AppRuleTests {
                 $0.saidStrength = "weak"
             }
             _ = try await bench.sensor("Key") { $0.type = 0 }
-            // The strongest; of two the one with the lower number.
+            // The strongest type wins, then the lower number.
             #expect(try await bench.manager.biometryType() == 2)
             #expect(try await bench.manager.biometryTypes() == [1, 2, 4])
             let context = try await bench.context()
@@ -234,7 +234,7 @@ struct AppRuleTests {
         }
     }
 
-    @Test("R51: an app learns who proved what how, and never a template")
+    @Test("R51: an app learns mechanism and sensor, but never a template")
     func noTemplates() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -256,7 +256,7 @@ struct AppRuleTests {
                 for await event in call.events { said += "\(event)" }
                 #expect(said.contains("no-match"))
                 #expect(!said.contains(template) && !said.contains("score"))
-                // The verdict is the reply, and the prompt's to show.
+                // The app gets the verdict as the reply. Only the prompt gets the event.
                 #expect(!said.contains("success"))
                 _ = try await person.updates.first("the verdict") { _ in
                     person.updates.seen.count { $0.kind == "success" } == number + 1
@@ -269,7 +269,7 @@ struct AppRuleTests {
 }
 
 extension ServiceBench {
-    /// A person, and a sensor on which they have a template.
+    /// Adds a person, and a sensor with a template of theirs.
     func enrolled(
         _ prepare: @BusActor (ScriptedSensor) -> Void = { _ in }
     ) async throws -> (Person, ScriptedSensor, template: String) {
@@ -278,7 +278,7 @@ extension ServiceBench {
         return (person, sensor, sensor.add(for: person.peer.uid))
     }
 
-    /// A one-shot evaluation that runs.
+    /// Starts a one-shot evaluation.
     func begin(
         _ connection: Connection,
         _ policy: UInt32 = 1,

@@ -4,12 +4,12 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Policies 3 and 4 with a companion: the simulated sensor as a process of its own.
+/// Policies 3 and 4 with a companion, which is the simulated sensor in its own process.
 @Suite("Companions", .timeLimit(.minutes(10)))
 struct CompanionTests {
     private static let name = "org.localauth.Sensor1.Key"
 
-    /// The companion as who drives it sees it.
+    /// Starts a companion, and returns the interface that drives it.
     @BusActor
     private static func companion(_ bench: ServiceBench) async throws -> SimulatedSensor1Proxy {
         _ = try bench.bus.start([
@@ -19,7 +19,7 @@ struct CompanionTests {
         return SimulatedSensor1Proxy(bench.client, destination: name, path: ScriptedSensor.path)
     }
 
-    @Test("R12, L13: policy 3 takes a companion alone: -11 without one, -12 before it is paired")
+    @Test("R12, L13: policy 3 takes only a companion: -11 without one, -12 before pairing")
     func companionAlone() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -47,7 +47,7 @@ struct CompanionTests {
         }
     }
 
-    @Test("R12, L13: policy 4 takes finger and companion at once, and the one that is there alone")
+    @Test("R12, L13: policy 4 takes finger or companion, or the only one available")
     func either() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()

@@ -5,15 +5,14 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// L17: a disk without room costs the answers that need it, loses nothing, and is over without a
-/// restart.
+/// L17: a full disk refuses calls that must write, loses no data, and needs no restart afterwards.
 @Suite(
     "The service on a full disk",
     .timeLimit(.minutes(10)),
     .enabled(if: SmallDisk.isPossible, "needs root and a mount namespace")
 )
 struct FullDiskTests {
-    @Test("L17: on a full disk no item is changed, no passcode taken, and later both work again")
+    @Test("L17: on a full disk items and passwords are refused, and work again afterwards")
     func items() async throws {
         try await ServiceBench.runOnSmallDisk { bench, disk in
             let person = try await bench.person()
@@ -79,7 +78,7 @@ struct FullDiskTests {
                 { keychain, _ in _ = try await KeychainKey(keychain, tag: 2) },
             ]
 
-    @Test("L17: a keychain that can't be made for want of room is made once there is some")
+    @Test("L17: a keychain that could not be created on a full disk is created later")
     func making() async throws {
         try await ServiceBench.runOnSmallDisk { bench, disk in
             let keychain = bench.keychain()
@@ -96,7 +95,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("R67: an item of the former enrolment is gone, though a full disk keeps it, and no other")
+    @Test("R67: an item of a former enrolment is hidden even if a full disk keeps it")
     func formerEnrolment() async throws {
         try await ServiceBench.runOnSmallDisk { bench, disk in
             let (person, sensor, _) = try await bench.enrolled()
@@ -119,7 +118,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("R69: an item that needs a passcode is gone without one, though a full disk keeps it")
+    @Test("R69: an item that needs a password is hidden without one, even on a full disk")
     func withoutPasscode() async throws {
         try await ServiceBench.runOnSmallDisk { bench, disk in
             let person = try await bench.person()
@@ -140,7 +139,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("L12, L17: an enrolment that could not be written is told when it is written, not before")
+    @Test("L12, L17: an unwritten enrolment is announced only after it was written")
     func enrolments() async throws {
         try await ServiceBench.runOnSmallDisk { bench, disk in
             let (person, sensor, _) = try await bench.enrolled()
@@ -174,7 +173,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "L10, L17: on a full disk a wrong passcode refuses, and a required one isn't acknowledged"
+        "L10, L17: on a full disk wrong passwords and RequirePasscode are refused"
     )
     func passcodes() async throws {
         try await ServiceBench.runOnSmallDisk { bench, disk in

@@ -5,10 +5,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// The rules of the project's own, on the real daemon.
-@Suite("The rules for the service", .timeLimit(.minutes(10)))
+/// The project's own rules, tested on the real daemon.
+@Suite("Rules for the service", .timeLimit(.minutes(10)))
 struct OwnRuleTests {
-    @Test("L1: a caller that vanished before the daemon could look it up gets no prompt")
+    @Test("L1: a caller that left before its look-up gets no prompt")
     func vanished() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -27,7 +27,7 @@ struct OwnRuleTests {
                 try writer.write("gone")
             }
             app.flush()
-            // The bus has what was sent before it answers this.
+            // After this reply, the bus has the message.
             _ = try await app.nameOwner(name)
             app.close()
             try await eventually("the app to be gone") {
@@ -43,7 +43,7 @@ struct OwnRuleTests {
         }
     }
 
-    @Test("L1: a uid is taken from root alone, and 2^32-1 from nobody")
+    @Test("L1: only root may pass a uid, and 2^32-1 is always refused")
     func uids() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -75,7 +75,7 @@ struct OwnRuleTests {
             await expectName(.invalidArgs) {
                 try await bench.manager.reportUnlock(uid: .max, method: "passcode")
             }
-            // Without the option root is a caller like any other: it has no agent.
+            // Without the option, root is treated as any caller, and has no agent.
             await expectName(.notInteractive) {
                 _ = try await bench.begin(bench.client, 2).reply()
             }
@@ -83,7 +83,7 @@ struct OwnRuleTests {
             let call = try bench.begin(bench.client, 1, options)
             try await sensor.operation().succeed(template)
             #expect(try await call.reply()["mechanism"] == .string("biometry"))
-            // The passcode is that user's as well.
+            // The password is also that user's.
             options["sensors"] = .strings([])
             let typed = try await bench.begin(bench.client, 2, options).reply()
             #expect(typed["mechanism"] == .string("passcode"))
@@ -91,7 +91,7 @@ struct OwnRuleTests {
         }
     }
 
-    @Test("L2: without a login manager the same uid is enough")
+    @Test("L2: without a login manager the uid alone decides")
     func sameUser() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -106,7 +106,7 @@ struct OwnRuleTests {
         }
     }
 
-    @Test("R6, L10: a delay outlives the daemon; -1 comes at once, nobody is asked")
+    @Test("R6, L10: a delay survives the daemon, and -1 comes without a prompt")
     func delay() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -131,7 +131,7 @@ struct OwnRuleTests {
             #expect(second.prompts.seen.isEmpty)
             #expect(bench.verifier.verified.seen.count == 6)
             #expect(try await bench.canEvaluate(2, as: second.connection).code == 0)
-            // A sensor helps meanwhile.
+            // A sensor can still be used during the delay.
             let sensor = try await bench.sensor()
             let template = sensor.add(for: second.peer.uid)
             let call = try bench.begin(second.connection, 2)
@@ -143,7 +143,7 @@ struct OwnRuleTests {
         }
     }
 
-    @Test("L11b: every Evaluate asks the sensors and the verifier again, whatever was told")
+    @Test("L11b: every Evaluate queries sensors and verifier again, despite cached answers")
     func fresh() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -176,7 +176,7 @@ struct OwnRuleTests {
             expectAsked("EvaluateAccessControl")
             operation.succeed(template)
             _ = try await guarded.reply()
-            // What changed without a word is in the next answer.
+            // The next answer includes unannounced changes.
             sensor.templates = [:]
             await expectName(.biometryNotEnrolled) {
                 _ = try await bench.begin(person.connection).reply()
@@ -193,7 +193,7 @@ struct OwnRuleTests {
         }
     }
 
-    @Test("L11b: what one owner of a name said does not stand for the next one")
+    @Test("L11b: answers of one owner of a name do not count for the next owner")
     func owners() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -201,7 +201,7 @@ struct OwnRuleTests {
             #expect(try await bench.canEvaluate(2, as: person.connection).code == 0)
             bench.verifier.connection.releaseName(ScriptedVerifier.name)
             let second = try ScriptedVerifier(on: bench.bus, isPasscodeSet: false)
-            // Answered behind the news of the name.
+            // The reply arrives after the signal about the name.
             _ = try await bench.manager(second.connection).version()
             #expect(try await bench.canEvaluate(2, as: person.connection).code == -5)
             second.isPasscodeSet = true
@@ -212,7 +212,7 @@ struct OwnRuleTests {
         }
     }
 
-    @Test("L16: a verifier that fails costs no attempt, and one that dies as it verifies no prompt")
+    @Test("L16: a failed verifier costs no attempt, and its crash ends no prompt")
     func verifier() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -246,7 +246,7 @@ struct OwnRuleTests {
             for await event in second.events where event.kind == "passcode-required" { break }
             let next = try ScriptedVerifier(on: bench.bus)
             defer { withExtendedLifetime(next) {} }
-            // The prompt is told the next one's key when what it sealed doesn't open.
+            // The prompt gets the new key after a password did not open.
             person.enter("wrong", into: later)
             for await event in second.events where event.kind == "passcode-required" { break }
             person.enter("wrong", into: later)

@@ -6,9 +6,9 @@ import Testing
 @testable import AuthService
 @testable import KeychainStore
 
-@Suite("The names of errors")
+@Suite("Names of errors")
 struct RefusalNameTests {
-    @Test("Each code of a refusal is an error of its own name")
+    @Test("Each code of a refusal has its own error name")
     func errorNames() {
         let names: [RefusalCode: DBusError.Name] = [
             .authenticationFailed: "org.localauth.Error.AuthenticationFailed",
@@ -35,7 +35,7 @@ struct RefusalNameTests {
         }
     }
 
-    @Test("Each kind of a keychain's refusal is the error that the contract has for it")
+    @Test("Each refusal of the keychain has the contract's error name")
     func keychainNames() {
         let names: [KeychainError.Code: DBusError.Name] = [
             .duplicate: "org.localauth.Keychain1.Error.Duplicate",
@@ -45,7 +45,7 @@ struct RefusalNameTests {
             .decode: "org.localauth.Keychain1.Error.Decode",
             .notAvailable: "org.localauth.Keychain1.Error.NotAvailable",
             .limitsExceeded: "org.freedesktop.DBus.Error.LimitsExceeded",
-            // A kind of a later version.
+            // An unknown code, as a later version may have.
             KeychainError.Code(rawValue: "later"): "org.localauth.Keychain1.Error.NotAvailable",
         ]
         for (code, name) in names {
@@ -55,7 +55,7 @@ struct RefusalNameTests {
         }
     }
 
-    @Test("R68: each refusal of an authentication for an item has its name of the keychain")
+    @Test("R68: each refused authentication for an item has its keychain error")
     func keychainRefusals() {
         let failed: DBusError.Name = "org.localauth.Keychain1.Error.AuthFailed"
         let canceled: DBusError.Name = "org.localauth.Keychain1.Error.UserCanceled"
@@ -75,7 +75,7 @@ struct RefusalNameTests {
         }
     }
 
-    @Test("Each error of a sensor has its name, in our own words; any other is that it failed")
+    @Test("Each sensor error has its name and text, and unknown errors become Failed")
     func sensorNames() {
         let words = [
             "Canceled": "The operation was canceled.", "Busy": "The sensor is busy.",
@@ -87,7 +87,7 @@ struct RefusalNameTests {
         ]
         for (word, text) in words {
             let name = DBusError.Name(rawValue: "org.localauth.Sensor1.Error.\(word)")
-            // What says nothing more than we do is not repeated.
+            // A reason equal to the service's own text is not repeated.
             for error in [DBusError(sensor: name), DBusError(sensor: DBusError(name, text))] {
                 #expect(error.name == name)
                 #expect(error.message == text, "\(word)")
@@ -104,7 +104,7 @@ struct RefusalNameTests {
         }
     }
 
-    @Test("Only why a sensor failed, and what it is not allowed to, is told in its own words")
+    @Test("A sensor's own reason is shown only for Failed and Denied")
     func sensorReasons() {
         let told = [
             "Failed": "The sensor failed: its words", "Busy": "The sensor is busy.",
@@ -117,7 +117,7 @@ struct RefusalNameTests {
         }
     }
 
-    @Test("Of a sensor's errors three are faults, of which prompt and app are told the kind")
+    @Test("Three sensor errors are faults, and prompt and app get their kind")
     func faults() {
         let faults: [DBusError.Name: (SensorFailure, cause: String)] = [
             "org.localauth.Sensor1.Error.Denied": (.denied, "denied"),

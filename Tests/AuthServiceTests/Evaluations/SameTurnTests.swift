@@ -10,10 +10,10 @@ import Testing
 @testable import AuthEngine
 @testable import AuthService
 
-/// What is done in the turn of the loop in which a call arrives, and what is not.
-@Suite("In one turn", .timeLimit(.minutes(10)))
+/// Which work runs in the loop turn of the call, and which does not.
+@Suite("Work in one turn of the loop", .timeLimit(.minutes(10)))
 struct SameTurnTests {
-    @Test("L11b: CanEvaluate of every policy is answered in the turn in which it arrives")
+    @Test("L11b: CanEvaluate of every policy is answered in its turn if the cache is fresh")
     func canEvaluate() async throws {
         try await AuditBench.run { bench in
             let peer = try await bench.service.connection.peer(named: bench.client.uniqueName)
@@ -23,7 +23,7 @@ struct SameTurnTests {
                 }
                 return false
             }
-            // Nothing was told yet, so that somebody is to be asked.
+            // No answer is cached yet, so every policy needs a query.
             #expect(Policy.allCases.allSatisfy { !isAnsweredNow($0) })
             for policy in Policy.allCases {
                 _ = try await bench.manager().canEvaluate(policy: policy.rawValue)
@@ -34,16 +34,16 @@ struct SameTurnTests {
         }
     }
 
-    @Test("L17: a lockout is told by CanEvaluate and Diagnose when it is on the disk, not before")
+    @Test("L17: CanEvaluate and Diagnose report a lockout only after it is on the disk")
     func unwrittenLockout() async throws {
         try await AuditBench.run { bench in
             let peer = try await bench.service.connection.peer(named: bench.client.uniqueName)
             let (sensor, _) = try await bench.sensor(for: peer.uid)
             #expect(try await bench.manager().canEvaluate(policy: 1).code == 0)
             let (evaluations, disk) = (bench.service.evaluations, DispatchSemaphore(value: 0))
-            // The thread that writes is kept until the disk goes on.
+            // Block the store's thread until the semaphore is signalled.
             bench.store.save(UserRecord(), uid: 4_000_000_000) { _ in disk.wait() }
-            // Whatever becomes of the test: the store waits for that thread when it is closed.
+            // Signal in any case, because closing the store waits for its thread.
             defer { disk.signal() }
             evaluations.handle(.passcodeRequired(uid: peer.uid, cause: .remote("")))
             let told = Witness<Int32?>()
@@ -67,12 +67,11 @@ struct SameTurnTests {
     /// How a sensor ends an operation.
     private enum SensorEnd: CaseIterable {
         case matched
-        /// The lid is closed.
         case impeded
         case refused
     }
 
-    @Test("What is kept of an evaluation goes with its answer")
+    @Test("An answered evaluation leaves no state behind")
     func answered() async throws {
         try await AuditBench.run { bench in
             let (evaluations, sensors) = (bench.service.evaluations, bench.service.sensors)
@@ -103,7 +102,7 @@ struct SameTurnTests {
         }
     }
 
-    @Test("What is kept of a connection's contexts goes with it")
+    @Test("A departed connection leaves no state of its contexts behind")
     func departed() async throws {
         try await AuditBench.run { bench in
             let evaluations = bench.service.evaluations
@@ -122,7 +121,7 @@ struct SameTurnTests {
         }
     }
 
-    @Test("L21: an Enroll that is refused for want of room leaves nothing behind")
+    @Test("L21: an Enroll refused by a quota leaves no state behind")
     func refusedEnrolment() async throws {
         try await AuditBench.run { bench in
             let sensor = ScriptedSensor("Third", on: try bench.bus.connect())

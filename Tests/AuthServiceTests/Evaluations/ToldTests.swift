@@ -8,12 +8,12 @@ import Testing
 
 @testable import AuthService
 
-/// What sensors and verifier tell is answered at once, and nothing from before it (L11b).
-@Suite("Told, not asked", .timeLimit(.minutes(10)))
+/// Announcements of sensors and verifier make cached answers usable or stale (L11b).
+@Suite("Cached answers", .timeLimit(.minutes(10)))
 struct ToldTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("L11b: what was told is answered without a question, also the first one of an app")
+    @Test("L11b: a fresh cache answers without a query, even an app's first call")
     func withoutQuestion() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -38,8 +38,7 @@ struct ToldTests {
         }
     }
 
-    /// Everybody says that something may have changed, and was asked since: for a second nobody is
-    /// asked again.
+    /// Makes all sources announce a change and answer, so that no query is due for a second.
     @BusActor private static func tellAll(
         _ bench: ServiceBench,
         _ sensor: ScriptedSensor,
@@ -48,7 +47,7 @@ struct ToldTests {
         sensor.signals.templatesChanged(uid: person.peer.uid)
         bench.verifier.tellChange()
         #expect(try await bench.canEvaluate(as: person.connection).code == 0)
-        // What was asked because of the signal alone has been asked by then.
+        // By this point, queries caused by the announcement alone have been sent.
         await bench.heard()
     }
 
@@ -59,14 +58,14 @@ struct ToldTests {
         [sensor.count(of: "ListTemplates"), bench.verifier.asked.seen.count]
     }
 
-    @Test("L11b: however often CanEvaluate is called, each is asked once a second for a user")
+    @Test("L11b: many CanEvaluate calls cause one query a second for each source and user")
     func onceASecond() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
             let manager = bench.manager(person.connection)
             let start = ContinuousClock.now
             _ = try await bench.canEvaluate(as: person.connection)
-            // The template was told of as well, which may have been listed by then or not.
+            // The template's announcement may or may not have been queried by this point.
             let lists = sensor.count(of: "ListTemplates")
             let questions = bench.verifier.asked.seen.count
             for number in 0..<1000 {
@@ -75,7 +74,7 @@ struct ToldTests {
             let seconds = Int((ContinuousClock.now - start).components.seconds)
             #expect(sensor.count(of: "ListTemplates") - lists <= seconds + 1)
             #expect(bench.verifier.asked.seen.count - questions <= seconds + 1)
-            // All at once, of whom nothing is known: they share the question.
+            // Without cached answers, concurrent calls share a query.
             bench.verifier.isPasscodeSet = false
             sensor.signals.templatesChanged(uid: person.peer.uid)
             await bench.heard()
@@ -97,12 +96,12 @@ struct ToldTests {
         }
     }
 
-    @Test("L11b: of two users who call in the same second, each is asked about")
+    @Test("L11b: two users who call in the same second are both queried")
     func twoUsers() async throws {
         try await AuditBench.run { bench in
             let (sensor, _) = try await bench.sensor(for: getuid())
             let service = bench.service
-            // Of these nobody has asked yet.
+            // No query for these users has been made yet.
             let (users, now) = ([70_001, 70_002] as [UInt32], Instant.now())
             for uid in users {
                 service.enrolments.askBehind(uid, at: now)
@@ -115,7 +114,7 @@ struct ToldTests {
         }
     }
 
-    @Test("L11b: behind BiometryType, of the service and of a context, the sensors are asked")
+    @Test("L11b: reading BiometryType queries the sensors in the background")
     func behindProperties() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -139,13 +138,13 @@ struct ToldTests {
         }
     }
 
-    @Test("L11b: after a change was told nothing is answered from before it")
+    @Test("L11b: after an announced change no older answer is used")
     func changes() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
             let context = try await bench.context(on: person.connection)
             for round in 0..<5 {
-                // It may name the user, or say that it may be anybody's.
+                // The signal names the user, or covers all users.
                 bench.verifier.toldUser = round.isMultiple(of: 2) ? .max : person.peer.uid
                 #expect(try await bench.canEvaluateCode(context) == 0)
                 let state = try await bench.state(context)
@@ -169,7 +168,7 @@ struct ToldTests {
         }
     }
 
-    @Test("L11b: an answer that was on its way when a change was told is not answered again")
+    @Test("L11b: an answer overtaken by a change is not used again")
     func overtaken() async throws {
         try await ServiceBench.run { bench in
             let (person, verifier) = (try await bench.person(), bench.verifier)
@@ -177,7 +176,7 @@ struct ToldTests {
                 verifier.onQuestion = nil
                 verifier.isPasscodeSet = false
             }
-            // Whatever this one is told: it was asked before the change.
+            // This answer may be either, because its query came before the change.
             _ = try await bench.canEvaluate(2, as: person.connection)
             #expect(!verifier.isPasscodeSet)
             #expect(try await bench.canEvaluate(2, as: person.connection).code == -5)
@@ -185,7 +184,7 @@ struct ToldTests {
     }
 
     @Test(
-        "L11b: once a sensor said that it is another, not what, nothing is answered from before"
+        "L11b: after a property was invalidated without a value, no older answer is used"
     )
     func invalidated() async throws {
         try await ServiceBench.run { bench in
@@ -193,7 +192,7 @@ struct ToldTests {
             _ = sensor.add(for: bench.uid)
             #expect(try await bench.canEvaluate(as: sensor.connection).code == 0)
             let context = try await bench.context(on: sensor.connection)
-            // The service has the question in its hands before the sensor's answer.
+            // Over the sensor's connection, the service gets the call before the sensor's reply.
             let manager = bench.manager(sensor.connection)
             let device = bench.device(on: sensor.connection)
             for (code, isPresent) in [(Int32(-13), false), (0, true)] {
@@ -217,7 +216,7 @@ struct ToldTests {
         }
     }
 
-    @Test("L11b: a domain state is not read before it is known what was changed")
+    @Test("L11b: a domain state is read only after an announced change was queried")
     func waitingProperty() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -233,7 +232,7 @@ struct ToldTests {
                 states.record(known?["biometry"]?.asBytes ?? [])
             }
             try await eventually("the question") { sensor.count(of: "ListTemplates") > asked }
-            // It was asked, and is answered only now.
+            // The sensor got the query and answers only here.
             #expect(states.seen.isEmpty)
             sensor.speak()
             await read.value
@@ -241,7 +240,7 @@ struct ToldTests {
         }
     }
 
-    /// Runs `body` until it took so little time that nobody was asked because time had passed.
+    /// Repeats `body` until it is fast enough that no query was due because of time.
     @BusActor private static func inLessThanASecond(
         _ body: @BusActor () async throws -> Bool
     ) async throws -> Bool {
@@ -254,7 +253,7 @@ struct ToldTests {
         throw TestFailure("expected less than a second for a few calls")
     }
 
-    @Test("L11b: signals that somebody else sends in a sensor's or the verifier's name are nothing")
+    @Test("L11b: forged signals in the name of a sensor or the verifier have no effect")
     func forged() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -277,7 +276,7 @@ struct ToldTests {
         }
     }
 
-    @Test("L11b, L12: what changed behind a sensor's back is found behind an answer, and announced")
+    @Test("L11b, L12: an unannounced change is found in the background and announced")
     func behindItsBack() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -299,20 +298,20 @@ struct ToldTests {
             try await eventually("nothing to be enrolled") {
                 try await bench.canEvaluate(as: person.connection).code == -7
             }
-            // Whoever only reads the property has the sensors asked, too.
+            // Reading the property also queries the sensors.
             told.forget()
             _ = sensor.add(for: person.peer.uid, announcing: false)
             try await eventually("the announcement") {
                 _ = try await context.domainState()
                 return !told.seen.isEmpty
             }
-            // A change of the passcode whose signal got lost.
+            // A change of the password whose signal was lost.
             bench.verifier.tells = false
             bench.verifier.isPasscodeSet = false
             try await eventually("no passcode") {
                 try await bench.canEvaluate(2, as: person.connection).code == -5
             }
-            // Behind an answer about biometry the verifier is asked as well.
+            // CanEvaluate of biometry also queries the verifier in the background.
             bench.verifier.isPasscodeSet = true
             try await eventually("a passcode") {
                 try await bench.canEvaluate(as: person.connection).code == 0
@@ -320,7 +319,7 @@ struct ToldTests {
         }
     }
 
-    @Test("L11b: a verifier that left can't tell, so it is asked before the next answer")
+    @Test("L11b: a verifier that left is queried again before the next answer")
     func absentVerifier() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()

@@ -4,7 +4,7 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Unlocks that are reported, and how long they count.
+/// Reported unlocks, and how long they count.
 struct UnlockTests {
     private static let isRoot = getuid() == 0
 
@@ -35,7 +35,7 @@ struct UnlockTests {
             #expect(byOption["mechanism"] == .string("reuse"))
             #expect(person.prompts.seen.isEmpty)
 
-            // A change of the enrolment, here behind the daemon's back, closes the window.
+            // A change of the enrolment ends the reuse, even unannounced.
             _ = sensor.add(for: uid)
             let asked = try context.evaluateStream(policy: 1, reason: "test", options: [:])
             _ = try await sensor.operation()
@@ -45,7 +45,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("R34: nobody but root reports an unlock")
+    @Test("R34: only root may report an unlock")
     func denied() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -58,7 +58,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("R50, L11: after a boot a passcode comes first, and a restart of the daemon is no boot")
+    @Test("R50, L11: a boot requires a password, a restart of the daemon does not")
     func boot() async throws {
         let configuration = "[Biometry]\nPasscodeAfterBoot=yes\n"
         try await ServiceBench.run(configuration: configuration) { bench in
@@ -100,7 +100,7 @@ struct UnlockTests {
                 #expect(answer.code == -8 && answer.message.contains(cause), "\(answer)")
             }
             try await expectWaiting("after a restart")
-            // The machine has been up for days, and the service has not.
+            // The machine has been up for days, but the service has not.
             try await daemon.reload("[Biometry]\nPasscodeAfterBoot=no\n")
             try await expectWaiting("after so long without unlocking")
             try await daemon.reload("")
@@ -111,7 +111,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("L17: a required passcode that was answered survives a kill at once")
+    @Test("L17: an acknowledged RequirePasscode survives an immediate kill")
     func durable() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -124,7 +124,7 @@ struct UnlockTests {
         }
     }
 
-    @Test("L17: after damage biometry waits for the passcode, and one is enough")
+    @Test("L17: a damaged database requires one password before biometry")
     func damaged() async throws {
         try await ServiceBench.run { bench in
             let (person, _, _) = try await bench.enrolled()
@@ -141,7 +141,7 @@ struct UnlockTests {
             let first = try await bench.canEvaluate(as: person.connection)
             #expect(first.code == -8)
             #expect(first.message.contains("because the stored state was damaged"))
-            // The service has forgotten who was the agent.
+            // The restarted service does not know the agent.
             let again = try await bench.person()
             let result = try await bench.manager(again.connection)
                 .evaluate(policy: 2, reason: "test", options: [:])

@@ -6,10 +6,10 @@ import Testing
 
 @testable import AuthService
 
-/// What options of the keychain's calls change at once.
+/// Options of keychain calls that change several parts at once.
 @Suite(.timeLimit(.minutes(10)))
 struct KeychainChangeTests {
-    @Test("A temporary key that Update is told to keep stays, and one that isn't goes")
+    @Test("A temporary key stays if Update keeps it, and is deleted otherwise")
     func kept() async throws {
         try await ServiceBench.run { bench in
             let other = try bench.bus.connect()
@@ -47,7 +47,7 @@ struct KeychainChangeTests {
         }
     }
 
-    @Test("L15: An item in the place of another has its id, and is written down as a change of it")
+    @Test("L15: an item replaced in place keeps its id and is audited as a change")
     func inPlace() async throws {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)
@@ -77,7 +77,7 @@ struct KeychainChangeTests {
         }
     }
 
-    @Test("A secret and attributes beside it change together, or not at all")
+    @Test("A secret and its attributes change together or not at all")
     func secretAndAttributes() async throws {
         try await ServiceBench.run { bench in
             let keychain = bench.keychain()

@@ -5,10 +5,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What releases a guarded item, and what doesn't, on the real daemon.
+/// What releases a guarded item, tested on the real daemon.
 @Suite("Keychain items and contexts", .timeLimit(.minutes(10)))
 struct KeychainContextTests {
-    @Test("R35: an evaluated context reads without a prompt, one that isn't prompts once")
+    @Test("R35: an evaluated context reads without a prompt, a fresh context prompts once")
     func contexts() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -28,7 +28,7 @@ struct KeychainContextTests {
             for _ in 0..<3 {
                 #expect(try await keychain.read(id, context: evaluated) == "secret")
             }
-            // No prompt needs no reason.
+            // Without a prompt, the reason may be empty.
             #expect(try await keychain.read(id, context: evaluated, reason: "") == "secret")
             #expect(person.shownPrompts == 2)
 
@@ -38,7 +38,7 @@ struct KeychainContextTests {
             #expect(try await first.value() == "secret")
             #expect(try await keychain.read(id, context: fresh) == "secret")
             #expect(person.shownPrompts == 3)
-            // For reading alone: no policy is satisfied by it.
+            // The proof counts for reading only and satisfies no policy.
             let policy = try fresh.evaluateStream(policy: 1, reason: "a", options: [:])
             _ = try await sensor.operation(3)
             try await person.cancel(on: bench)
@@ -52,7 +52,7 @@ struct KeychainContextTests {
             let (person, _, _) = try await bench.enrolled()
             let keychain = bench.keychain(person.connection)
             let id = try await keychain.add("guarded", flags: .biometryAny)
-            // Most are released while the item is looked up.
+            // Most contexts are released during the item's look-up.
             for _ in 0..<16 {
                 let context = try await bench.context(on: person.connection)
                 let call = keychain.reading(id, context: context)
@@ -64,7 +64,7 @@ struct KeychainContextTests {
         }
     }
 
-    @Test("R35: a passcode reads no biometric item, an evaluation of policy 2 by biometry does")
+    @Test("R35: a password reads no biometric item, but policy 2 by biometry does")
     func factors() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -81,7 +81,7 @@ struct KeychainContextTests {
             try await sensor.operation(1).succeed(template)
             #expect(try await call.value() == "secret")
             #expect(person.shownPrompts == 2)
-            // Another enrolment is the end of what biometry proved.
+            // A changed enrolment ends the biometric proof.
             _ = sensor.add(for: person.peer.uid, announcing: false)
             let changed = keychain.reading(id, context: context)
             try await sensor.operation(2).succeed(template)
@@ -89,7 +89,7 @@ struct KeychainContextTests {
         }
     }
 
-    @Test("R71: what EvaluateAccessControl proved reads without a prompt; for a key it doesn't")
+    @Test("R71: EvaluateAccessControl allows reads without a prompt, but not of keys")
     func accessControl() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -146,7 +146,7 @@ struct KeychainContextTests {
         }
     }
 
-    @Test("R35: a read that gives no reason shows the one of its context")
+    @Test("R35: a read without a reason shows its context's reason")
     func reason() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -164,7 +164,7 @@ struct KeychainContextTests {
         }
     }
 
-    @Test("R36: without interaction a guarded item says that it takes one, whatever else is wrong")
+    @Test("R36: without interaction a guarded item is InteractionNotAllowed before other errors")
     func interaction() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -213,7 +213,7 @@ struct KeychainContextTests {
         }
     }
 
-    @Test("R68: cancel, deadline and Invalidate are UserCanceled, no match and lockout AuthFailed")
+    @Test("R68: cancel, timeout and Invalidate are UserCanceled, a miss or lockout AuthFailed")
     func statuses() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -262,7 +262,7 @@ struct KeychainContextTests {
                 _ = try await keychain.read(id, ["interaction-not-allowed": .bool(true)])
             }
             #expect(person.shownPrompts == prompts)
-            // A passcode is the way out.
+            // A password ends the lockout.
             let presence = try await keychain.add("presence", flags: .userPresence)
             #expect(try await keychain.read(presence) == "secret")
             let after = sensor.operations.seen.count
@@ -272,7 +272,7 @@ struct KeychainContextTests {
         }
     }
 
-    @Test("R68: an agent that leaves is UserCanceled, none at all InteractionNotAllowed")
+    @Test("R68: a departed agent is UserCanceled, a missing agent InteractionNotAllowed")
     func agents() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -289,7 +289,7 @@ struct KeychainContextTests {
         }
     }
 
-    @Test("R63: biometry and passcode are asked for in one prompt; half of it releases nothing")
+    @Test("R63: one prompt asks for biometry and password, and half releases no item")
     func both() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -311,12 +311,12 @@ struct KeychainContextTests {
             try await person.asked("access-control", 2)
             try await person.cancel(on: bench)
             await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
-            // Not even the context keeps the match.
+            // The context does not keep the match either.
             let biometric = try await keychain.add("biometric", flags: .biometryAny)
             let asked = keychain.reading(biometric, context: context)
             try await sensor.operation(2).succeed(template)
             #expect(try await asked.value() == "secret")
-            // One of them is enough where it says so.
+            // Either proof is enough if the access control says so.
             let either = try await keychain.add(
                 "either",
                 flags: [.biometryAny, .devicePasscode, .or]
@@ -328,7 +328,7 @@ struct KeychainContextTests {
         }
     }
 
-    @Test("skip-authenticated leaves out what a read would ask for")
+    @Test("skip-authenticated omits items whose read would prompt")
     func skip() async throws {
         try await ServiceBench.run { bench in
             let keychain = bench.keychain()
@@ -347,7 +347,7 @@ struct KeychainContextTests {
         }
     }
 
-    @Test("L16: a ninth call that waits is LimitsExceeded, also before any has a prompt")
+    @Test("L16: a ninth waiting call is LimitsExceeded, even before any prompt")
     func pending() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -360,13 +360,13 @@ struct KeychainContextTests {
                 let start = ContinuousClock.now
                 let calls = (0..<8).map { _ in bench.keychain(app).reading(id) }
                 let ninth = bench.keychain(app).reading(id)
-                // It waits for no sensor, whose patience is 2 s.
+                // The refusal does not wait for the sensor, whose timeout is 2 s.
                 await expectName(.limitsExceeded) {
                     _ = try await bench.answer(within: .milliseconds(1900)) {
                         try await ninth.value()
                     }
                 }
-                // On a busy machine its patience may be over.
+                // On a busy machine the sensor's timeout may have passed.
                 let arePending = calls.allSatisfy { $0.isPending }
                 #expect(arePending || ContinuousClock.now - start > .seconds(2))
                 #expect(try await keychain.read(free) == "secret")
@@ -379,7 +379,7 @@ struct KeychainContextTests {
         }
     }
 
-    @Test("L8: an item wants a strong sensor, unless the administrator wants less")
+    @Test("L8: an item needs a strong sensor, unless the configuration allows less")
     func strength() async throws {
         for word in ["", "weak"] {
             let configuration = word.isEmpty ? "" : "[Biometry]\nKeychainStrength=\(word)\n"
@@ -394,10 +394,10 @@ struct KeychainContextTests {
                 if word.isEmpty {
                     await expectName(.keychainAuthFailed) { _ = try await keychain.read(id) }
                     #expect(person.shownPrompts == 0)
-                    // Without biometry the passcode is left.
+                    // The password remains possible without biometry.
                     #expect(try await keychain.read(presence) == "secret")
                     #expect(try await person.prompt().details["stage"] == .string("passcode"))
-                    // What a weak sensor proved for Evaluate proves nothing here.
+                    // A weak sensor's proof for Evaluate does not count here.
                     let context = try await bench.context(on: person.connection)
                     let call = try context.evaluateStream(policy: 1, reason: "a", options: [:])
                     try await sensor.operation().succeed(template)

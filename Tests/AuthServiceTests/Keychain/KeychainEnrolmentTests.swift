@@ -5,10 +5,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What items hold on to, and what takes them away, on the real daemon.
+/// Enrolments and passwords that items depend on, tested on the real daemon.
 @Suite("Keychain items and enrolments", .timeLimit(.minutes(10)))
 struct KeychainEnrolmentTests {
-    /// One call on an item or a key.
+    /// A call on an item or a key.
     private typealias Use = @BusActor (KeychainClient, _ id: String) async throws -> Void
 
     private static let itemUses: [(name: String, use: Use)] = [
@@ -43,7 +43,7 @@ struct KeychainEnrolmentTests {
             ("KeyExchange", { _ = try await $0.exchange($0.point) }),
         ]
 
-    @Test("R67: after a change behind the daemon's back no call finds an item or a key")
+    @Test("R67: after an unannounced change no call finds an item or a key")
     func everyCall() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -63,7 +63,7 @@ struct KeychainEnrolmentTests {
                 change()
                 await expectName(.keychainNotFound) { try await use(key) }
             }
-            // Nor is one in the way.
+            // Invalid items cause no duplicate either.
             _ = try await keychain.add("one", flags: .biometryCurrentSet)
             let other = try await keychain.add("two")
             change()
@@ -80,12 +80,12 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("R67: whoever is enrolled while the prompt is up gets no item by it")
+    @Test("R67: a person who enrols during the prompt gets no item")
     func meanwhile() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
             let keychain = bench.keychain(person.connection)
-            // A match with a template that is known has nobody ask for the others.
+            // A match with a known template does not query the other sensors.
             let old = try await keychain.add("old", flags: .biometryCurrentSet)
             let looking = keychain.reading(old)
             let first = try await sensor.operation()
@@ -110,7 +110,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("R67: a context that was evaluated before the change opens nothing after it")
+    @Test("R67: a context evaluated before the change opens no item after it")
     func evaluated() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -136,7 +136,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("R67: a change counts that was made while the daemon was down, or its sensor away")
+    @Test("R67: a change counts even if the daemon or the sensor was down")
     func down() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -148,7 +148,7 @@ struct KeychainEnrolmentTests {
             keychain = bench.keychain(person.connection)
             await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
 
-            // The sensor comes back after the daemon.
+            // The sensor returns after the daemon.
             let kept = try await keychain.add("two", flags: .biometryCurrentSet)
             let changed = try await keychain.add("three", flags: .biometryCurrentSet)
             let name = "org.localauth.Sensor1.Third"
@@ -172,7 +172,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("L21: what a Search finds is not kept while sensors are asked, but looked for again")
+    @Test("L21: a large search result is not kept during queries, but searched again")
     func foundAgain() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -189,7 +189,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("L17, R67: a change that was noticed counts, though it was undone before a restart")
+    @Test("L17, R67: a noticed change counts even if it was undone before a restart")
     func undone() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -197,7 +197,7 @@ struct KeychainEnrolmentTests {
                 .add("one", flags: .biometryCurrentSet)
             let templates = sensor.templates
             _ = sensor.add(for: person.peer.uid)
-            // The sensors are asked, the keychain isn't.
+            // This queries the sensors, but not the keychain.
             _ = try await bench.canEvaluate(1, as: person.connection)
             sensor.templates = templates
             try await bench.restartDaemon()
@@ -208,7 +208,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("L17, R67: items of an enrolment whose files are lost come back with the files")
+    @Test("L17, R67: items return if the lost files of their enrolment return")
     func lostFiles() async throws {
         try await ServiceBench.run { bench in
             let (person, _, _) = try await bench.enrolled()
@@ -232,7 +232,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("R67: what is enrolled anew after all was removed opens no item of before")
+    @Test("R67: a new enrolment after removing all templates opens no earlier item")
     func removedAndEnrolled() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -254,7 +254,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("R67: a sensor that is absent, out of use or silent takes nothing away")
+    @Test("R67: an absent, unusable or silent sensor invalidates no item")
     func unusable() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -293,7 +293,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("R69: no call finds an item that needs a passcode once there is none")
+    @Test("R69: after the password was removed, no call finds an item that needs one")
     func passcode() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -313,12 +313,12 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("R69: a key that needs a passcode isn't made without one, and goes with it")
+    @Test("R69: a key that needs a password requires one, and is deleted with it")
     func passcodeOfKey() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
             let keychain = bench.keychain(person.connection)
-            // Each call has to ask.
+            // Without announcements, each call must query.
             bench.verifier.tells = false
             for (number, use) in Self.keyUses.map(\.use).enumerated() {
                 let tag = UInt8(number)
@@ -337,20 +337,20 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("R69: a passcode that was seen to be gone takes items along, though it is set again")
+    @Test("R69: a removed password deletes its items, even if it is set again")
     func passcodeAgain() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
             let id = try await bench.keychain(person.connection).add("a", accessible: "akpu")
             bench.verifier.isPasscodeSet = false
-            // The verifier is asked, the keychain isn't.
+            // This queries the verifier, but not the keychain.
             _ = try await bench.canEvaluate(1, as: person.connection)
             bench.verifier.isPasscodeSet = true
             let keychain = bench.keychain(person.connection)
             await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
 
             let second = try await keychain.add("b", accessible: "akpu")
-            // A verifier that gives no answer takes nothing away.
+            // A verifier that does not answer invalidates no item.
             bench.verifier.isBroken = true
             #expect(try await keychain.services() == ["b"])
             bench.verifier.isBroken = false
@@ -358,7 +358,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("R69: while the passcode is withheld its items are hidden, and they come back with it")
+    @Test("R69: a withheld password hides its items until it returns")
     func withheld() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -373,7 +373,7 @@ struct KeychainEnrolmentTests {
                 }
                 #expect(try await keychain.services() == [])
                 #expect(try await keychain.proxy.delete(ids: [id]) == 0)
-                // Nor does it give way to another item.
+                // Hidden items also still count as duplicates.
                 await expectName(.keychainDuplicate) { _ = try await keychain.add(name) }
                 bench.verifier.isPasscodeSet = true
                 #expect(try await keychain.read(id) == "secret")
@@ -382,7 +382,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("L11b, R69: while nobody says whether there is a passcode, no such item is opened")
+    @Test("L11b, R69: while the verifier is silent, no item that needs a password opens")
     func unsaidAtAll() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -398,12 +398,12 @@ struct KeychainEnrolmentTests {
                     bench.verifier.isPasscodeSet = true
                 }
                 #expect(try await keychain.read(id) == "secret")
-                // It is locked, and the verifier says no more than that something changed.
+                // The account is locked, and the verifier announces only that something changed.
                 bench.verifier.isBroken = true
                 bench.verifier.tellChange()
                 await expectName(.keychainAuthFailed) { _ = try await keychain.read(id) }
                 await expectName(.keychainAuthFailed) { _ = try await key.sign([1]).value() }
-                // Nothing is deleted, and what needs no passcode is given out.
+                // No item is deleted, and items without a password requirement are readable.
                 #expect(try await keychain.services() == ["a", "b"])
                 #expect(try await keychain.read(any) == "secret")
                 bench.verifier.isBroken = false
@@ -414,7 +414,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("L11b, R69: none is opened when the verifier falls silent while the prompt is up")
+    @Test("L11b, R69: a verifier that falls silent during the prompt opens no item")
     func unsaidMeanwhile() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -432,7 +432,7 @@ struct KeychainEnrolmentTests {
         }
     }
 
-    @Test("R69: a passcode that is removed while it is withheld takes its items along")
+    @Test("R69: a password removed while withheld deletes its items")
     func removedLater() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -442,14 +442,14 @@ struct KeychainEnrolmentTests {
             bench.verifier.isPasscodeSet = false
             #expect(try await keychain.services() == [])
             bench.verifier.isLocked = false
-            // The verifier is asked, the keychain isn't.
+            // This queries the verifier, but not the keychain.
             _ = try await bench.canEvaluate(2, as: person.connection)
             bench.verifier.isPasscodeSet = true
             await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
         }
     }
 
-    @Test("R69: where nobody says that the passcode is gone for good, nothing is deleted")
+    @Test("R69: without a confirmed removal of the password no item is deleted")
     func unsaid() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()

@@ -6,10 +6,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Items on the bus, as the real daemon keeps them.
+/// Items on the bus of the real daemon.
 @Suite("Keychain items on the bus", .timeLimit(.minutes(10)))
 struct KeychainItemTests {
-    @Test("R66: an item without an access control is added, found, read, changed and deleted")
+    @Test("R66: an item without access control can be added, found, read, changed and deleted")
     func life() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -49,7 +49,7 @@ struct KeychainItemTests {
         }
     }
 
-    @Test("The same primary key twice is Duplicate, at Add and at Update")
+    @Test("A repeated primary key is Duplicate, at Add and at Update")
     func duplicates() async throws {
         try await ServiceBench.run { bench in
             let keychain = bench.keychain()
@@ -68,7 +68,7 @@ struct KeychainItemTests {
         }
     }
 
-    @Test("A new item replaces another with its guard; what can't be stored leaves the old one")
+    @Test("A new item replaces another and its guard, and a failed Add keeps the old item")
     func replacing() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -103,7 +103,7 @@ struct KeychainItemTests {
             #expect(try await keychain.read(new) == "new")
             await expectName(.keychainNotFound) { _ = try await keychain.read(id) }
 
-            // One that is gone by now can't be replaced.
+            // An invalid item can't be replaced.
             let current = try await replace(.string(new), .biometryCurrentSet)
             _ = sensor.add(for: person.peer.uid, announcing: false)
             await expectName(.keychainNotFound) { _ = try await replace(.string(current)) }
@@ -117,7 +117,7 @@ struct KeychainItemTests {
         }
     }
 
-    @Test("R60, R62, R65, R70: what makes no sense is Parameter, a wrong type InvalidArgs")
+    @Test("R60, R62, R65, R70: contradictions are Parameter, wrong types are InvalidArgs")
     func malformed() async throws {
         try await ServiceBench.run { bench in
             let keychain = bench.keychain().proxy
@@ -203,7 +203,7 @@ struct KeychainItemTests {
     }
 
     @Test(
-        "Another user's items are NotFound, another client's context is UnknownObject",
+        "Another user's item is NotFound, another client's context is UnknownObject",
         .enabled(if: getuid() == 0, "needs a second user")
     )
     func strangers() async throws {
@@ -222,7 +222,7 @@ struct KeychainItemTests {
             #expect(try await ours.proxy.delete(ids: [id]) == 0)
             #expect(try await ours.services() == ["ours"])
             #expect(try await theirs.services() == ["theirs"])
-            // The same service of another user is no duplicate.
+            // Equal services of different users are no duplicates.
             _ = try await ours.add("theirs")
             #expect(try await theirs.read(id) == "secret")
 
@@ -237,7 +237,7 @@ struct KeychainItemTests {
         }
     }
 
-    @Test("L17: a daemon that is killed and started again has every item, and its guard")
+    @Test("L17: items and their guards survive a kill of the daemon")
     func restart() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -259,7 +259,7 @@ struct KeychainItemTests {
         }
     }
 
-    @Test("L18: without its master key the keychain says so and loses nothing")
+    @Test("L18: without its master key the keychain reports the cause and loses no item")
     func missingKey() async throws {
         try await ServiceBench.run { bench in
             let id = try await bench.keychain().add("kept")
@@ -269,13 +269,13 @@ struct KeychainItemTests {
             await expectName(.keychainNotAvailable) { _ = try await bench.keychain().read(id) }
             await expectName(.keychainNotAvailable) { _ = try await bench.keychain().add("new") }
             #expect(try await bench.canEvaluate(2).code == 0)
-            // Not even a restart is needed.
+            // No restart is needed.
             #expect(rename(key + ".away", key) == 0)
             #expect(try await bench.keychain().read(id) == "secret")
         }
     }
 
-    @Test("R67: items of the current enrolment are gone after any change, userPresence survives")
+    @Test("R67: any change invalidates items of the current enrolment, but not userPresence")
     func currentSet() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -292,7 +292,7 @@ struct KeychainItemTests {
                 try await sensor.operation(number).succeed(template)
                 #expect(try await call.value() == "secret")
             }
-            // A change that is undone is a change.
+            // A change that is undone counts too.
             let second = try await keychain.add("current", flags: .biometryCurrentSet)
             #expect(try await keychain.services().count == 3)
             let context = try await bench.context(on: person.connection)
@@ -305,7 +305,7 @@ struct KeychainItemTests {
                 try await bench.state(context) != state
             }
             await expectName(.keychainNotFound) { _ = try await keychain.read(second) }
-            // Nothing enrolled: nothing to hold on to.
+            // Without enrolled templates, no item can depend on the enrolment.
             sensor.templates = [:]
             await expectName(.keychainNotAvailable) {
                 _ = try await keychain.add("current", flags: .biometryCurrentSet)
@@ -314,7 +314,7 @@ struct KeychainItemTests {
         }
     }
 
-    @Test("R67: a sensor that is away deletes nothing")
+    @Test("R67: an absent sensor deletes no item")
     func away() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -331,7 +331,7 @@ struct KeychainItemTests {
         }
     }
 
-    @Test("R69: akpu items need a passcode, and go with it; a verifier that is away takes none")
+    @Test("R69: akpu items are deleted with the password, but not by an absent verifier")
     func passcodeSet() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()

@@ -5,10 +5,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Keys on the bus; openssl and Python's cryptography say whether they do what they should.
+/// Keys on the bus, checked against openssl and Python's cryptography.
 @Suite("Keychain keys on the bus", .timeLimit(.minutes(10)))
 struct KeychainKeyTests {
-    /// What a tool prints, without holding up the loop.
+    /// Returns a tool's output without blocking the loop.
     @concurrent
     private static func printed(
         _ path: String,
@@ -18,7 +18,7 @@ struct KeychainKeyTests {
         try ChildProcess.run([path] + arguments, input: input).bytes
     }
 
-    /// Whether openssl holds a signature for the key's.
+    /// Whether openssl accepts a signature of the key.
     @BusActor
     private static func verifies(
         _ signature: [UInt8],
@@ -47,7 +47,7 @@ struct KeychainKeyTests {
         return String(decoding: said, as: UTF8.self) == "Verified OK\n"
     }
 
-    @Test("A signature of a message, and of a digest, holds for openssl, and for nothing else")
+    @Test("openssl accepts a signature for its message or digest only")
     func signature() async throws {
         try await ServiceBench.run { bench in
             let key = try await KeychainKey(bench.keychain())
@@ -80,7 +80,7 @@ struct KeychainKeyTests {
         }
     }
 
-    @Test("What others encrypt for a key is decrypted, and both sides agree on a secret")
+    @Test("Data encrypted elsewhere is decrypted, and both sides agree on a secret")
     func decryptionAndExchange() async throws {
         try await ServiceBench.run { bench in
             let key = try await KeychainKey(bench.keychain())
@@ -132,7 +132,7 @@ struct KeychainKeyTests {
         }
     }
 
-    @Test("A private key is neither read, replaced nor added, and no item is a key")
+    @Test("A private key can't be read, replaced or added, and no item is a key")
     func notItems() async throws {
         try await ServiceBench.run { bench in
             let keychain = bench.keychain()
@@ -164,7 +164,7 @@ struct KeychainKeyTests {
         }
     }
 
-    @Test("R66: a guarded key is used after one prompt, for the operation that was authenticated")
+    @Test("R66: a guarded key works after one prompt, for the authenticated operation only")
     func operations() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -177,11 +177,11 @@ struct KeychainKeyTests {
             let signature = try await first.value()
             let folder = bench.bus.folder
             #expect(try await Self.verifies(signature, of: [1], by: key.point, in: folder))
-            // The context goes on signing, with every key that asks for no more.
+            // The context can sign with every key that requires no more.
             #expect(try await !key.sign([2], context: context).value().isEmpty)
             #expect(try await !plain.sign([2], context: context).value().isEmpty)
             #expect(person.shownPrompts == 1)
-            // It neither decrypts nor agrees.
+            // It can neither decrypt nor exchange.
             let point = key.point
             let text = point + [UInt8](repeating: 0, count: 16)
             let others: [@BusActor @Sendable () async throws -> Void] = [
@@ -208,7 +208,7 @@ struct KeychainKeyTests {
         }
     }
 
-    @Test("Lengths that no key takes are refused before anybody is asked")
+    @Test("Wrong lengths are refused before any prompt")
     func lengths() async throws {
         try await ServiceBench.run { bench in
             let (person, _, _) = try await bench.enrolled()
@@ -240,7 +240,7 @@ struct KeychainKeyTests {
         }
     }
 
-    @Test("R64: a key with an application password signs with that one alone")
+    @Test("R64: a key with an application password signs only with that password")
     func password() async throws {
         try await ServiceBench.run { bench in
             let keychain = bench.keychain()
@@ -260,7 +260,7 @@ struct KeychainKeyTests {
         }
     }
 
-    @Test("A temporary key is found by no search, and goes with the connection that made it")
+    @Test("A temporary key is found by no search and is deleted with its connection")
     func temporary() async throws {
         try await ServiceBench.run { bench in
             let other = try bench.bus.connect()
@@ -275,7 +275,7 @@ struct KeychainKeyTests {
             let watching = bench.keychain()
             let found = try await watching.proxy.search(query: [:], options: [:])
             #expect(found.compactMap { $0["id"]?.asString } == [stays.id])
-            // Of the same user, so that only its end can be what deletes them.
+            // The connection belongs to the user, so only its end explains the deletion.
             #expect(try await watching.proxy.delete(ids: [goes[1].id]) == 1)
             let left = KeychainKey(goes[2], of: watching)
             _ = try await left.sign([1]).value()

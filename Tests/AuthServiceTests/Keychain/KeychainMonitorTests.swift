@@ -5,12 +5,12 @@ import Sealing
 import TestSupport
 import Testing
 
-/// What somebody who monitors the bus gets to see of secrets.
+/// Checks that a bus monitor sees no secrets.
 @Suite("Secrets and bus monitors", .timeLimit(.minutes(10)))
 struct KeychainMonitorTests {
     private static let sealed: [String: Variant] = ["sealed": .bool(true)]
 
-    @Test("R64, L18, L32: A monitor reads no sealed secret, and no password that is typed")
+    @Test("R64, L18, L32: a monitor can't read sealed secrets or typed passwords")
     func monitor() async throws {
         try await ServiceBench.run { bench in
             let monitor = try Self.monitor(bench.bus)
@@ -52,7 +52,7 @@ struct KeychainMonitorTests {
         }
     }
 
-    /// Sees every message from the moment on when this returns.
+    /// Starts a monitor, which sees every message from here on.
     private static func monitor(_ bus: PrivateBus) throws -> RawClient {
         let monitor = try RawClient(bus.address)
         try monitor.send(
@@ -67,7 +67,7 @@ struct KeychainMonitorTests {
         return monitor
     }
 
-    /// All that it has seen, as text.
+    /// Returns all messages so far as text.
     @BusActor
     private static func all(_ monitor: RawClient, _ bench: ServiceBench) async throws -> String {
         _ = try? await bench.client.nameOwner("end-of-watch.a")

@@ -4,10 +4,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Items that the app's own password guards, on the real daemon.
+/// Items that an app's own password guards, tested on the real daemon.
 @Suite("Application passwords of keychain items", .timeLimit(.minutes(10)))
 struct KeychainPasswordTests {
-    /// A context of a person's to which a password was lent.
+    /// Creates a context with a lent password.
     @BusActor
     private static func context(
         _ bench: ServiceBench,
@@ -20,7 +20,7 @@ struct KeychainPasswordTests {
         return context
     }
 
-    @Test("R37, R64: a password that was lent reads without a prompt, a wrong one is AuthFailed")
+    @Test("R37, R64: a lent password reads without a prompt, a wrong one is AuthFailed")
     func lent() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -50,7 +50,7 @@ struct KeychainPasswordTests {
                 options: KeychainClient.options(right)
             )
             #expect(try await keychain.read(id, context: right) == "second")
-            // A context's password is none of an item without the flag.
+            // An item without the flag ignores the context's password.
             let free = try await keychain.add("free", context: right)
             try await keychain.proxy.setSecret(
                 id: free,
@@ -63,7 +63,7 @@ struct KeychainPasswordTests {
         }
     }
 
-    @Test("R37, R64: a password that wasn't is asked for, one attempt a prompt, and kept if right")
+    @Test("R37, R64: a missing password is prompted for once, and kept if correct")
     func typed() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -85,7 +85,7 @@ struct KeychainPasswordTests {
             #expect(try await context.isCredentialSet(credentialType: 0))
             #expect(try await keychain.read(id, context: context) == "secret")
             #expect(person.shownPrompts == 2)
-            // The verifier of passcodes never saw one.
+            // The verifier of login passwords never got it.
             #expect(bench.verifier.verified.seen.isEmpty)
 
             let canceled = keychain.reading(id)
@@ -95,7 +95,7 @@ struct KeychainPasswordTests {
         }
     }
 
-    @Test("R64: biometry first, then the password, in one prompt; a wrong one releases nothing")
+    @Test("R64: one prompt asks for biometry, then the password, and a wrong one opens nothing")
     func both() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -124,13 +124,13 @@ struct KeychainPasswordTests {
             try await person.cancel(on: bench)
             await expectName(.keychainUserCanceled) { _ = try await canceled.value() }
             #expect(person.shownPrompts == 3)
-            // With the password at hand biometry alone is asked for.
+            // With a lent password, the prompt asks for biometry only.
             let lent = keychain.reading(id, context: right)
             try await sensor.operation(3).succeed(template)
             #expect(try await lent.value() == "secret")
             #expect(try await keychain.read(id, context: right) == "secret")
             #expect(person.shownPrompts == 4)
-            // A wrong one that was lent is not asked for again.
+            // A wrong lent password is not asked for again.
             let wrong = try await Self.context(bench, person, "wrong")
             let refused = keychain.reading(id, context: wrong)
             try await sensor.operation(4).succeed(template)
@@ -138,7 +138,7 @@ struct KeychainPasswordTests {
         }
     }
 
-    @Test("R64: An app's password over 64 KiB is refused, and the prompt waits for another one")
+    @Test("R64: an app's password over 64 KiB is refused, and the prompt waits for another")
     func long() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -156,7 +156,7 @@ struct KeychainPasswordTests {
         }
     }
 
-    @Test("R71: EvaluateAccessControl asks for the password that Add and Read then have")
+    @Test("R71: EvaluateAccessControl asks for the password, which Add and Read then use")
     func evaluated() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -180,7 +180,7 @@ struct KeychainPasswordTests {
         }
     }
 
-    @Test("R37, R71: a password that was typed ahead and is wrong is asked for again by Read")
+    @Test("R37, R71: Read asks again for a wrong password that was typed ahead")
     func typedAhead() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -197,7 +197,7 @@ struct KeychainPasswordTests {
             _ = try await person.prompt(1)
             try await person.type("right")
             #expect(try await again.value() == "secret")
-            // One that the app lent stays until it lends another.
+            // A lent password stays until the app sets another.
             try await context.setPassword("wrong")
             for _ in 0..<2 {
                 await expectName(.keychainAuthFailed) {

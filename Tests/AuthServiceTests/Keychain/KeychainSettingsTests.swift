@@ -4,14 +4,15 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What an administrator sets and asks about the keychain, on the real daemon.
-@Suite("The keychain's settings", .timeLimit(.minutes(10)))
+/// The administrator's settings and diagnosis of the keychain, tested on the real daemon.
+@Suite("Settings of the keychain", .timeLimit(.minutes(10)))
 struct KeychainSettingsTests {
-    @Test("ItemsPerUser counts from the reload on, and takes nothing away")
+    @Test("ItemsPerUser applies from the reload on, and deletes no item")
     func itemLimit() async throws {
         try await ServiceBench.run(configuration: "[Limits]\nItemsPerUser=2\n") { bench in
             let keychain = bench.keychain()
-            // Signals are taken from the first answer on; the keychain isn't open by then.
+            // The daemon handles signals after its first answer, while the keychain is not open
+            // yet.
             _ = try await bench.canEvaluate(2)
             try await bench.daemon.reload("[Limits]\nItemsPerUser=3\n")
             let first = try await keychain.add("1")
@@ -29,7 +30,7 @@ struct KeychainSettingsTests {
         }
     }
 
-    /// What Diagnose says of the keychain: the state and two sentences.
+    /// Returns state, message and remedy of the keychain's check.
     @BusActor
     private static func finding(_ bench: ServiceBench) async throws -> [String] {
         let checks = try await bench.manager.diagnose()
@@ -37,7 +38,7 @@ struct KeychainSettingsTests {
         return ["state", "message", "remedy"].map { found?[$0]?.asString ?? "" }
     }
 
-    @Test("Diagnose says how the keychain is, and makes none for that")
+    @Test("Diagnose reports the keychain's state without creating a keychain")
     func doctor() async throws {
         try await ServiceBench.run { bench in
             #expect(try await Self.finding(bench) == ["ok", "The keychain is empty.", ""])
@@ -66,7 +67,7 @@ struct KeychainSettingsTests {
         }
     }
 
-    @Test("Diagnose says that the keychain was damaged, until something is stored again")
+    @Test("Diagnose reports a damaged keychain until an item is stored again")
     func damaged() async throws {
         try await ServiceBench.run { bench in
             _ = try await bench.keychain().add("lost")
@@ -90,7 +91,7 @@ struct KeychainSettingsTests {
         }
     }
 
-    /// Puts a text of a file's own in its place.
+    /// Overwrites a file with a text.
     @BusActor
     private static func write(_ text: String, to path: String) throws {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthService
 
-/// Who waits for whom at the keychain.
+/// The order in which callers use the keychain.
 @Suite("Turns at the keychain", .timeLimit(.minutes(10)))
 struct KeychainTurnTests {
     init() { EventLoop.shared.startThread() }
@@ -31,7 +31,7 @@ struct KeychainTurnTests {
         }
     }
 
-    @Test("L16: each user has one turn at a time, in order; who left is passed over")
+    @Test("L16: each user has one turn at a time, in order, without departed callers")
     @BusActor
     func order() async throws {
         let turns = KeychainTurns()
@@ -53,7 +53,7 @@ struct KeychainTurnTests {
         #expect(fourth.hasTurn)
     }
 
-    /// A context with a wrong application password, and an item that has another.
+    /// Creates a context with a wrong application password, and an item with another.
     @BusActor
     private static func wrong(
         _ bench: ServiceBench,
@@ -68,7 +68,7 @@ struct KeychainTurnTests {
     }
 
     @Test(
-        "L16: passwords that one user has stretched without end keep nobody else waiting",
+        "L16: one user's key derivations never block other users",
         .enabled(if: getuid() == 0, "needs a second user")
     )
     func stretching() async throws {
@@ -79,14 +79,14 @@ struct KeychainTurnTests {
             let ours = bench.keychain()
             _ = try await ours.add("ours")
             var round = 0
-            // On a busy machine all may be done when ours is heard of: then once more.
+            // On a busy machine all calls may end before this user's call, so repeat the round.
             try await eventually("ours to be before others", within: .seconds(300)) {
                 round += 1
                 let calls = Self.addSixty("round \(round)", keychain, context)
-                // Answered in the order of the connection: all of the others have arrived.
+                // The connection's calls are handled in order, so all of them have arrived.
                 _ = try await bench.canEvaluate(2, as: person.connection)
                 #expect(try await ours.services() == ["ours"])
-                // In one queue ours would be the last.
+                // In a single queue this user's call would be the last.
                 if calls.count(where: { $0.isPending }) >= 10 { return true }
                 for call in calls { _ = try? await call.value() }
                 return false
@@ -94,7 +94,7 @@ struct KeychainTurnTests {
         }
     }
 
-    /// Adds items with a password, each of which is one long call.
+    /// Adds items with a password, each of which is a long call.
     @BusActor
     private static func addSixty(
         _ name: String,
@@ -126,7 +126,8 @@ struct KeychainTurnTests {
             var calls: [RunningCall<String>] = []
             for _ in 0..<40 {
                 calls.append(keychain.reading(id, context: context))
-                // Answered behind a refusal; the first time its caller may not have run yet.
+                // This reply follows any refusal. The first time, the refused caller may not have
+                // run yet.
                 for _ in 0..<2 { _ = try await bench.canEvaluate(2, as: person.connection) }
                 #expect(calls.count { $0.isPending } <= 8)
             }

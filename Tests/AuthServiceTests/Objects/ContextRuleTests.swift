@@ -4,10 +4,10 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What happens to a context in its life, on the real daemon.
-@Suite("The rules for contexts", .timeLimit(.minutes(10)))
+/// The life of a context, tested on the real daemon.
+@Suite("Rules for contexts", .timeLimit(.minutes(10)))
 struct ContextRuleTests {
-    @Test("R31: Invalidate ends with AppCancel, then all is InvalidContext, default and false")
+    @Test("R31: Invalidate ends calls with AppCancel, later calls are InvalidContext or default")
     func invalidate() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -53,7 +53,7 @@ struct ContextRuleTests {
             #expect(try await bench.state(context).isEmpty)
             #expect(person.prompts.seen.count == 1)
 
-            // What the one above no longer had when it was invalidated.
+            // This context still has values that the context above had lost before.
             let other = try await bench.context(on: person.connection)
             #expect(try await bench.canEvaluateCode(other) == 0)
             #expect(try await other.evaluatedPolicyDomainState().count == 32)
@@ -63,7 +63,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("What is set in a context, and what Invalidate resets, is announced to its creator alone")
+    @Test("Only the creator of a context gets signals about changed properties")
     func announced() async throws {
         try await ServiceBench.run { bench in
             let context = try await bench.context()
@@ -101,7 +101,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("R22, R23, R33, R34, R36: what CreateContext is given counts as if it had been set")
+    @Test("R22, R23, R33, R34, R36: CreateContext's properties count as if set later")
     func properties() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -119,7 +119,7 @@ struct ContextRuleTests {
             await expectName(.notInteractive) {
                 _ = try await quiet.evaluate(policy: 1, reason: "test", options: [:])
             }
-            // Nobody but root reports unlocks.
+            // Only root can report unlocks.
             if bench.uid == 0 {
                 try await bench.manager.reportUnlock(uid: person.peer.uid, method: "biometry")
                 let reused = try await quiet.evaluate(policy: 1, reason: "test", options: [:])
@@ -153,7 +153,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("R32: a context that goes while it evaluates ends the evaluation with AppCancel")
+    @Test("R32: releasing a context ends its evaluation with AppCancel")
     func release() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -167,7 +167,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("L16: a context exists for the connection that made it, and for no other of its user")
+    @Test("L16: a context is visible only to its connection, not to others of the user")
     func visibility() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -189,7 +189,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("L1: an evaluation in a context is its creator's, whatever uid is named")
+    @Test("L1: an evaluation in a context is for its creator, whatever uid is named")
     func foreignUser() async throws {
         try await ServiceBench.run { bench in
             let (person, _, _) = try await bench.enrolled()
@@ -209,7 +209,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("A context's handle is 128 bits, none of which is the same in all")
+    @Test("A context's handle has 128 random bits")
     func handles() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -226,7 +226,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("L21: a connection has so many contexts; one that is released makes room for another")
+    @Test("L21: a connection has a limit of contexts, and a released context frees its place")
     func bound() async throws {
         let configuration = "[Limits]\nContextsPerConnection=3\n"
         try await ServiceBench.run(configuration: configuration) { bench in
@@ -241,7 +241,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("R33: what a context succeeded at it succeeds at again without a prompt, a new one asks")
+    @Test("R33: a context repeats its success without a prompt, a new context prompts")
     func reuse() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -259,7 +259,7 @@ struct ContextRuleTests {
             let asked = try other.evaluateStream(policy: 1, reason: "test", options: [:])
             try await sensor.operation(1).succeed(template)
             #expect(try await asked.reply()["mechanism"] == .string("biometry"))
-            // Another enrolment is the end of it.
+            // A changed enrolment ends the success.
             _ = sensor.add(for: person.peer.uid, announcing: false)
             let changed = try context.evaluateStream(policy: 1, reason: "test", options: [:])
             try await sensor.operation(2).succeed(template)
@@ -267,7 +267,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("R33: SuccessDuration ends a success earlier, and may be longer than anybody waits")
+    @Test("R33: SuccessDuration ends a success earlier, and may be very long")
     func successDuration() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -276,7 +276,7 @@ struct ContextRuleTests {
             for wrong in [-1, Double.infinity, .nan] {
                 await expectName(.invalidArgs) { try await context.setSuccessDuration(wrong) }
             }
-            // More than anybody can wait for is a number of seconds as well.
+            // A huge number of seconds is valid too.
             try await context.setSuccessDuration(1e300)
             #expect(try await context.successDuration() == 1e300)
             let first = try context.evaluateStream(policy: 1, reason: "test", options: [:])
@@ -292,7 +292,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("R37: a credential is set, told of and removed for each type, in its context alone")
+    @Test("R37: each type of credential can be set, queried and removed, in its context only")
     func credentials() async throws {
         try await ServiceBench.run { bench in
             let (context, other) = (try await bench.context(), try await bench.context())
@@ -334,7 +334,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("R40: none while it is evaluated, canceled, not enrolled or locked out")
+    @Test("R40: no state during an evaluation, after cancel, without enrolment or in a lockout")
     func noState() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -379,7 +379,7 @@ struct ContextRuleTests {
         }
     }
 
-    @Test("R41: the combined state is over biometry and companions, each changes it")
+    @Test("R41: biometry and companions each change the combined state")
     func combined() async throws {
         try await ServiceBench.run { bench in
             let finger = try await bench.sensor("Finger")

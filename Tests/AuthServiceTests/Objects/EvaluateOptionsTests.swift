@@ -5,9 +5,9 @@ import Testing
 
 @testable import AuthService
 
-@Suite("The options of Evaluate")
+@Suite("Options of Evaluate")
 struct EvaluateOptionsTests {
-    @Test("Without options the deadline is 120 s and nothing else is asked for")
+    @Test("Without options the timeout is 120 s and all other options are unset")
     func defaults() throws {
         let options = try EvaluateOptions([:])
         #expect(options.timeout == .seconds(120))
@@ -16,7 +16,7 @@ struct EvaluateOptionsTests {
         #expect(options.minimumStrength == nil)
     }
 
-    @Test("A timeout of 0 is the default, one over 600 s is malformed")
+    @Test("A timeout of 0 is the default, a timeout over 600 s is malformed")
     func timeouts() throws {
         #expect(try EvaluateOptions(["timeout": .uint64(0)]).timeout == .seconds(120))
         #expect(try EvaluateOptions(["timeout": .uint64(600_000)]).timeout == .seconds(600))
@@ -25,7 +25,7 @@ struct EvaluateOptionsTests {
     }
 
     @Test(
-        "A duration that is negative, infinite or not a number is malformed",
+        "A negative, infinite or NaN duration is malformed",
         arguments: [-1.0, .infinity, -.infinity, .nan]
     )
     func durations(_ seconds: Double) {
@@ -47,7 +47,7 @@ struct EvaluateOptionsTests {
         #expect(throws: (any Error).self) { try EvaluateOptions([name: .int16(1)]) }
     }
 
-    @Test("An unknown option is ignored, whatever it holds")
+    @Test("An unknown option is ignored, whatever its value")
     func unknown() throws {
         _ = try EvaluateOptions(["x-later": .dictionary(["a": .variant(.int16(1))])])
     }
@@ -67,7 +67,7 @@ struct EvaluateOptionsTests {
         }
     }
 
-    @Test("R20: a reason is not blank, and at most 64 KiB long")
+    @Test("R20: a reason must not be blank, nor longer than 64 KiB")
     func reasons() throws {
         #expect(try Checked.reason("to pay") == "to pay")
         for reason in ["", " ", "\n\t", "\u{200B}", "\u{202E}"] {
@@ -80,7 +80,7 @@ struct EvaluateOptionsTests {
         }
     }
 
-    @Test("A strength that does not exist is malformed")
+    @Test("An unknown strength is malformed")
     func strength() throws {
         #expect(try EvaluateOptions(["minimum-strength": .string("weak")]).minimumStrength == .weak)
         #expect(throws: (any Error).self) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthService
 
-/// On whose behalf a caller says that it asks.
+/// Apps on whose behalf a caller claims to ask.
 @Suite("Requesters", .timeLimit(.minutes(10)))
 struct RequesterTests {
     private static let requester: [String: Variant] = [
@@ -18,11 +18,11 @@ struct RequesterTests {
     private static func check(_ record: [String: String], _ peer: Peer) {
         #expect(record["LOCALAUTH_REQUESTER"] == "Diary Keeper")
         #expect(record["LOCALAUTH_REQUESTER_PID"] == "77")
-        // Beside who did call.
+        // The caller is recorded as well.
         #expect(record["LOCALAUTH_CALLER_PID"] == "\(peer.pid)")
     }
 
-    @Test("For whom a caller asks is in the prompt and in the journal, beside the caller")
+    @Test("Prompt and journal show the requester beside the caller")
     func told() async throws {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)
@@ -66,7 +66,7 @@ struct RequesterTests {
         }
     }
 
-    @Test("A requester without a name that anybody could read is malformed, and so is another type")
+    @Test("A requester without a readable name, or of a wrong type, is malformed")
     func malformed() throws {
         #expect(try Requester([:]) == nil)
         let wrong: [Variant] = [

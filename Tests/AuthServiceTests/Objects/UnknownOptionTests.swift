@@ -5,10 +5,10 @@ import Testing
 
 @testable import AuthService
 
-/// Options that no method knows: ignored, and told to whom they concern.
-@Suite("Options that are not known", .timeLimit(.minutes(10)))
+/// Options that no method knows are ignored, and reported to the user.
+@Suite("Unknown options", .timeLimit(.minutes(10)))
 struct UnknownOptionTests {
-    /// What Diagnose says of options; nil: nothing.
+    /// Returns the diagnosis's check of options; nil if there is none.
     @BusActor
     private static func finding(
         _ bench: ServiceBench,
@@ -18,14 +18,16 @@ struct UnknownOptionTests {
             .first { $0["name"] == .string("options") }
     }
 
-    /// A method, with a star where the option is in an access control, and a call of it.
+    /// A method and a call of it.
+    ///
+    /// A star marks options in an access control.
     private typealias Call = (String, @BusActor @Sendable () async throws -> Void)
 
     private static let odd: [String: Variant] = ["time-out": .uint64(5)]
-    /// The same in an access control, which is another dictionary of such a call.
+    /// Unknown keys for an access control, which is a dictionary of its own.
     private static let oddControl: [String: Variant] = ["flagz": .uint64(5)]
 
-    @Test("An option that is not known is no error; a diagnosis names it, its method and a remedy")
+    @Test("An unknown option is no error, and a diagnosis reports name, method and remedy")
     func told() async throws {
         try await ServiceBench.run { bench in
             #expect(try await Self.finding(bench) == nil)
@@ -45,7 +47,7 @@ struct UnknownOptionTests {
         }
     }
 
-    @Test("Each method with options tells those that it does not know")
+    @Test("Each method with options reports unknown options")
     func methods() async throws {
         try await ServiceBench.run { bench in
             _ = try await bench.sensor()
@@ -54,7 +56,7 @@ struct UnknownOptionTests {
                 + Self.useCalls(bench)
             for (method, call) in calls {
                 let name = method.hasPrefix("*") ? "flagz" : "time-out"
-                // Whatever else is wrong with the call.
+                // Ignore other errors of the call.
                 do { try await call() } catch is DBusError {}
                 let message = try await Self.finding(bench)?["message"]?.asString ?? ""
                 let phrase = ": \(name) (\(method.trimmingPrefix("*")))"
@@ -63,7 +65,7 @@ struct UnknownOptionTests {
         }
     }
 
-    /// A call of each method, with an option that it doesn't know.
+    /// Returns a call of each method with an unknown option.
     @BusActor
     private static func calls(_ bench: ServiceBench) async throws -> [Call] {
         let (manager, odd) = (bench.manager, Self.odd)
@@ -120,7 +122,7 @@ struct UnknownOptionTests {
         ]
     }
 
-    /// The same of a sensor's methods.
+    /// Returns calls of a sensor's methods.
     @BusActor
     private static func deviceCalls(_ bench: ServiceBench) -> [Call] {
         let device = bench.device()
@@ -156,7 +158,7 @@ struct UnknownOptionTests {
         ]
     }
 
-    /// The same of the keychain's methods.
+    /// Returns calls of the keychain's methods.
     @BusActor
     private static func keychainCalls(_ bench: ServiceBench) throws -> [Call] {
         let (keychain, odd, secret) = (bench.keychain().proxy, Self.odd, Array("word".utf8))
@@ -219,7 +221,7 @@ struct UnknownOptionTests {
         ]
     }
 
-    /// The same of the methods that use an item.
+    /// Returns calls of the methods that use an item.
     @BusActor
     private static func useCalls(_ bench: ServiceBench) throws -> [Call] {
         let (keychain, odd) = (bench.keychain().proxy, Self.odd)
@@ -269,7 +271,7 @@ struct UnknownOptionTests {
         ]
     }
 
-    @Test("A user learns of no other user's; root learns everybody's, and whose they are")
+    @Test("Users see their own unknown options, root sees all with their users")
     func users() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -294,7 +296,7 @@ struct UnknownOptionTests {
         }
     }
 
-    @Test("The last eight are kept, plain and short, whatever names come")
+    @Test("The last eight options are kept, with plain and short names")
     func bounds() async throws {
         try await ServiceBench.run { bench in
             let long = String(repeating: "ä", count: 128)
@@ -321,7 +323,7 @@ struct UnknownOptionTests {
         }
     }
 
-    /// Every option that the contract names, by the method (contract 2, 2.1, 2.2 and 6).
+    /// All options in the contract, by method (contract 2, 2.1, 2.2 and 6).
     private static let contract: [String: [String: Set<String>]] = {
         let evaluate: Set = [
             "timeout", "fallback-title", "cancel-title", "interaction-not-allowed",
@@ -360,7 +362,7 @@ struct UnknownOptionTests {
         ]
     }()
 
-    @Test("No option that the contract names is told as unknown")
+    @Test("No option of the contract is reported as unknown")
     func ofTheContract() {
         for (interface, methods) in Self.contract {
             for (method, names) in methods {
@@ -372,7 +374,7 @@ struct UnknownOptionTests {
         #expect(OptionNames.accessControl == ["flags", "accessible"])
     }
 
-    @Test("What a requester has beside its name and its process is told")
+    @Test("Unknown keys of a requester are reported")
     func ofARequester() async throws {
         try await ServiceBench.run { bench in
             let requester = Variant.dictionary(["name": .string("x"), "pidd": .uint32(1)])
@@ -398,7 +400,7 @@ struct UnknownOptionTests {
     private static let project =
         #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" }
 
-    @Test("The names are those that the interface documents", arguments: interfaces.map(\.name))
+    @Test("The known names match the interface's documentation", arguments: interfaces.map(\.name))
     func documented(interface: String) throws {
         let description = try #require(Self.interfaces.first { $0.name == interface })
         let table = try #require(OptionNames.table[interface])
@@ -416,7 +418,7 @@ struct UnknownOptionTests {
             }
             withOptions.insert(String(name))
             let known = try #require(table[String(name)], "\(name)")
-            // What stands there with its type: “`timeout` (t, …”.
+            // Options with their type: “`timeout` (t, …”.
             let options = method.split(separator: /Errors:|Result/)[0].split(separator: "Options:")
             let named = options.dropFirst().joined().matches(of: /`([A-Za-z-]+)` \([a-z]+,/)
                 .map { String($0.output.1) }

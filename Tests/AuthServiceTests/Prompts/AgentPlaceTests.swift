@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthService
 
-/// How many agents serve a session, a process and an object, and how many a connection has.
+/// How many agents can serve a session, a process, an object and a connection.
 @Suite("Places of agents", .timeLimit(.minutes(10)))
 struct AgentPlaceTests {
     init() { EventLoop.shared.startThread() }
@@ -37,7 +37,7 @@ struct AgentPlaceTests {
             .registerAgent(agent: ObjectPath(unchecked: path), options: options)
     }
 
-    @Test("The place of an agent is no other's until it has gone", arguments: Place.allCases)
+    @Test("An agent's place is taken until it leaves", arguments: Place.allCases)
     func taken(_ place: Place) async throws {
         try await ServiceBench.run { bench in
             let (own, other) = (try bench.bus.connect(), try bench.bus.connect())
@@ -49,7 +49,7 @@ struct AgentPlaceTests {
                     try await Self.register("/agent/second", options, on: connection, bench)
                 }
             }
-            // Those of other kinds have places of their own.
+            // Agents of other kinds have separate places.
             for kind in Place.allCases where kind != place {
                 try await Self.register("/agent/\(kind)", kind.options(process), on: other, bench)
             }
@@ -63,7 +63,7 @@ struct AgentPlaceTests {
         }
     }
 
-    @Test("An object is one agent, of whatever kind; that of another connection is another one")
+    @Test("An object is a single agent, and other connections may use its path")
     func object() async throws {
         try await ServiceBench.run { bench in
             let (own, other) = (try bench.bus.connect(), try bench.bus.connect())
@@ -80,7 +80,7 @@ struct AgentPlaceTests {
         }
     }
 
-    @Test("A connection has four agents at most, whatever another one has")
+    @Test("A connection has at most four agents, independently of others")
     func limit() async throws {
         try await ServiceBench.run { bench in
             let (own, other) = (try bench.bus.connect(), try bench.bus.connect())

@@ -4,10 +4,10 @@ import Testing
 
 @testable import AuthService
 
-@Suite("Text on its way to a prompt")
+@Suite("Text for prompts")
 struct DisplayTextTests {
     @Test(
-        "L14: control and bidirectional-override characters are stripped, the rest stays as given"
+        "L14: control and bidirectional characters are removed, other text is unchanged"
     )
     func stripping() {
         let hostile =
@@ -30,7 +30,7 @@ struct DisplayTextTests {
     }
 
     @Test(
-        "L35: Invisible characters go, and combining marks beyond two behind a base character",
+        "L35: invisible characters and more than two combining marks are removed",
         arguments: [
             ("a\u{200B}\u{FEFF}\u{2028}\u{2029}\u{E0041}\u{3164}\u{115F}\u{FE0F}b", "ab"),
             ("e\u{301}\u{302}\u{303}\u{200D}\u{20DD}x\u{304}", "e\u{301}\u{302}x\u{304}"),
@@ -43,7 +43,7 @@ struct DisplayTextTests {
     }
 
     @Test(
-        "R20: a reason of which nothing is left is as empty as an empty one",
+        "R20: a reason that cleaning empties counts as empty",
         arguments: [
             "", " ", "\t\n", "\u{202E}\u{07}\u{1B}", "\u{200B} \u{FEFF}", "\u{2800}\u{301}",
         ]
@@ -53,12 +53,12 @@ struct DisplayTextTests {
         #expect(error?.name == .invalidArgs)
     }
 
-    @Test("R20: a reason with one letter is a reason")
+    @Test("R20: a reason with one letter is valid")
     func notBlank() throws {
         #expect(try Checked.reason(" x ") == " x ")
     }
 
-    @Test("R20: a reason over 64 KiB is malformed, one of 64 KiB is cut for display")
+    @Test("R20: a reason over 64 KiB is malformed, a reason of 64 KiB is cut for display")
     func bounded() throws {
         let error = #expect(throws: DBusError.self) {
             try Checked.reason(String(repeating: "x", count: 65_537))

@@ -4,9 +4,9 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-@Suite("The passcode and the app's password, as a hostile program tries to get around them")
+@Suite("Attacks on the password and the app's password")
 struct PasscodeTurnTests {
-    /// A verifier whose verdicts wait until the test lets them go.
+    /// Holds a verifier's verdicts until the test releases them.
     @BusActor
     private final class Gate {
         private let released = Witness<Void>()
@@ -22,11 +22,11 @@ struct PasscodeTurnTests {
             }
         }
 
-        /// The next verdict may go.
+        /// Releases the next verdict.
         func release() { released.record(()) }
     }
 
-    /// An evaluation whose prompt was given this passcode.
+    /// Starts an evaluation and types this password into its prompt.
     @BusActor
     private static func guess(
         _ word: String,
@@ -39,7 +39,7 @@ struct PasscodeTurnTests {
         return call
     }
 
-    @Test("L20: guesses whose caller leaves go on one by one, count, and end with the sixth")
+    @Test("L20: guesses of departed callers run one by one, count, and end with the sixth")
     func guessesOfThoseWhoLeave() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -53,7 +53,7 @@ struct PasscodeTurnTests {
                 }
                 try await bench.manager(person.connection).invalidate()
                 await expectName(.appCancel) { _ = try await running.reply() }
-                // The next one is there while that is still verified.
+                // Start the next guess during the verification of this guess.
                 running = try await Self.guess(word, bench, person)
                 gate.release()
             }
@@ -62,7 +62,7 @@ struct PasscodeTurnTests {
             }
             try await bench.manager(person.connection).invalidate()
             await expectName(.appCancel) { _ = try await running.reply() }
-            // The right one waits for the sixth, and is not asked about.
+            // The correct password waits for the sixth guess, and is never verified.
             let last = try await Self.guess(ScriptedVerifier.passcode, bench, person)
             gate.release()
             await expectName(.authenticationFailed) { _ = try await last.reply() }
@@ -71,7 +71,7 @@ struct PasscodeTurnTests {
         }
     }
 
-    @Test("L10: a guess that a delay overtakes is answered, and the prompt waits for the sensor")
+    @Test("L10: a guess overtaken by a delay is answered, and the prompt waits for the sensor")
     func overtaken() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -81,7 +81,7 @@ struct PasscodeTurnTests {
             let prompt = try await person.prompt()
             try await person.guess(5, into: prompt)
             await expectName(.authenticationFailed) { _ = try await first.reply() }
-            // The sixth guess is one that nobody waits for any more.
+            // The caller of the sixth guess leaves.
             let second = try await Self.guess("sixth", bench, person)
             _ = try await bench.verifier.verified.first("the sixth") { _ in
                 bench.verifier.verified.seen.count == 6
@@ -93,7 +93,7 @@ struct PasscodeTurnTests {
             gate.release()
             for await event in third.events where event.kind == "passcode-rejected" {
                 #expect(event.detail["attempts-left"] == .uint32(0))
-                // How long none is taken, to be counted down.
+                // The remaining delay, for a countdown.
                 #expect((1...60_000).contains(event.detail["delay"]?.asUInt64 ?? 0))
                 break
             }
@@ -104,7 +104,7 @@ struct PasscodeTurnTests {
         }
     }
 
-    @Test("L20: a guess that is verified as the daemon is killed is counted")
+    @Test("L20: a guess is counted even if the daemon is killed during its verification")
     func killed() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -130,7 +130,7 @@ struct PasscodeTurnTests {
         }
     }
 
-    @Test("L20: a guess whose verifier leaves before its verdict is counted")
+    @Test("L20: a guess is counted even if its verifier exits before the verdict")
     func lostVerdict() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -157,7 +157,7 @@ struct PasscodeTurnTests {
         }
     }
 
-    @Test("L20: the verdict of a verifier that another one has replaced meanwhile grants nothing")
+    @Test("L20: the verdict of a replaced verifier grants nothing")
     func replacedVerifier() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -169,7 +169,7 @@ struct PasscodeTurnTests {
             let next = try await Self.successor(bench)
             gate.release()
             try await eventually("the verdict") { bench.verifier.running == 0 }
-            // The service has read the verdict when it answers what was sent behind it.
+            // After these replies, the service has read the verdict.
             for connection in [bench.verifier.connection, person.connection] {
                 _ = try await bench.manager(connection).canEvaluate(policy: 2)
             }
@@ -181,7 +181,7 @@ struct PasscodeTurnTests {
         }
     }
 
-    /// Another verifier, which the service knows of when this returns.
+    /// Starts another verifier, and returns after the service knows it.
     @BusActor
     private static func successor(_ bench: ServiceBench) async throws -> ScriptedVerifier {
         var next: ScriptedVerifier?
@@ -194,7 +194,7 @@ struct PasscodeTurnTests {
         return verifier
     }
 
-    @Test("L22: A password of the login is never taken as the app's password")
+    @Test("L22: a login password is never taken as the app's password")
     func ownStage() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()

@@ -7,10 +7,10 @@ import Testing
 
 @testable import AuthService
 
-/// What the person at the desk is shown and asked, by the real daemon.
-@Suite("The rules for prompts", .timeLimit(.minutes(10)))
+/// Prompts for the person at the machine, tested on the real daemon.
+@Suite("Rules for prompts", .timeLimit(.minutes(10)))
 struct PromptRuleTests {
-    /// What the agent is shown of an evaluation, which is canceled then.
+    /// Returns the details of an evaluation's prompt, and cancels it.
     @BusActor
     private static func shown(
         _ call: StreamingCall<[String: Variant]>,
@@ -25,7 +25,7 @@ struct PromptRuleTests {
         return prompt.details
     }
 
-    @Test("R21, L14: The prompt gets the reason and the caller's process, and no name of its own")
+    @Test("R21, L14: the prompt gets the reason and the caller's process, but no claimed name")
     func reasonAndProcess() async throws {
         try await ServiceBench.run { bench in
             let (person, _, _) = try await bench.enrolled()
@@ -49,7 +49,7 @@ struct PromptRuleTests {
         }
     }
 
-    @Test("What a sensor asks for in its own words reaches the prompt, plain and short")
+    @Test("A sensor's instructions reach the prompt, plain and short")
     func instructions() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -72,7 +72,7 @@ struct PromptRuleTests {
         }
     }
 
-    @Test("R22: no fallback title is the default, an empty one no button, another is shown")
+    @Test("R22: without a title the fallback is default, an empty title hides it, others show")
     func fallbackTitle() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -91,7 +91,7 @@ struct PromptRuleTests {
             let count = sensor.operations.seen.count
             let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
             let operation = try await sensor.operation(count)
-            // Too late for the prompt that is up.
+            // This title comes too late for the open prompt.
             try await context.setLocalizedFallbackTitle("Wo\u{202E}rd\u{7}")
             try await sensor.miss(operation)
             for await event in call.events where event.kind == "no-match" { break }
@@ -107,7 +107,7 @@ struct PromptRuleTests {
         }
     }
 
-    @Test("R23: no cancel title, or an empty one, is the default; another is shown")
+    @Test("R23: without a cancel title, or with an empty one, the default shows")
     func cancelTitle() async throws {
         try await ServiceBench.run { bench in
             let (person, _, _) = try await bench.enrolled()
@@ -125,7 +125,7 @@ struct PromptRuleTests {
         }
     }
 
-    @Test("R25, L16: an agent that never answers, or leaves, is SystemCancel; none, NotInteractive")
+    @Test("R25, L16: a silent or lost agent is SystemCancel, no agent is NotInteractive")
     func lostAgent() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -150,14 +150,14 @@ struct PromptRuleTests {
         }
     }
 
-    @Test("R25: an agent that refuses to show the prompt is SystemCancel, and no sensor looks")
+    @Test("R25: an agent that refuses the prompt is SystemCancel, and no sensor starts")
     func refusingAgent() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
             person.refusal = DBusError(.failed, "There is no screen.")
             let refused = try bench.begin(person.connection)
             let error = await #expect(throws: DBusError.self) { _ = try await refused.reply() }
-            // Not because its time, or that of the agent, was over.
+            // The cause is the refusal, not a timeout.
             #expect(error?.name == .systemCancel)
             #expect(error?.message.contains("failed or left") == true)
             #expect(sensor.operations.seen.isEmpty)
@@ -168,7 +168,7 @@ struct PromptRuleTests {
         }
     }
 
-    @Test("R25: the end of the service is SystemCancel to whom it serves, and ends the prompt")
+    @Test("R25: stopping the service is SystemCancel for callers, and closes the prompt")
     func stopped() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -185,7 +185,7 @@ struct PromptRuleTests {
         }
     }
 
-    @Test("L21: what an agent leaves unanswered keeps its places on the bus, which are few")
+    @Test("L21: an agent's unanswered calls keep their few places on the bus")
     func unanswered() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -200,8 +200,8 @@ struct PromptRuleTests {
                 try await bench.manager(app).invalidate()
                 await expectName(.appCancel) { _ = try await call.reply() }
             }
-            // It is a failed agent after 5 s, as one that was asked and didn't answer; no time that
-            // the service sets gives a place back.
+            // An agent with all places taken counts as failed after 5 s. No timeout of the service
+            // frees a place.
             for _ in 0..<2 {
                 await expectName(.systemCancel) { _ = try await bench.begin(app).reply() }
             }
@@ -215,7 +215,7 @@ struct PromptRuleTests {
     }
 
     @Test(
-        "L7: a match of a weak face counts when who shows the prompt confirms it",
+        "L7: a weak face's match counts only after the prompt's agent confirmed it",
         arguments: ["weak", "convenience"]
     )
     func confirmation(by strength: String) async throws {
@@ -246,7 +246,7 @@ struct PromptRuleTests {
         }
     }
 
-    @Test("L8: the strength is reported; below the least that is asked for there is no biometry")
+    @Test("L8: the strength is reported, and below the requested minimum there is no biometry")
     func strength() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled { $0.saidStrength = "weak" }
@@ -267,7 +267,7 @@ struct PromptRuleTests {
         }
     }
 
-    @Test("L9: one prompt; two of a connection wait in order, a third is LimitsExceeded")
+    @Test("L9: one prompt is shown, two calls of a connection wait, a third is LimitsExceeded")
     func queue() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -276,13 +276,13 @@ struct PromptRuleTests {
             _ = try await person.prompt()
             for connection in [app, person.connection, person.connection] {
                 calls.append(try bench.begin(connection))
-                // Answered behind the look-up of the one that waits.
+                // This reply arrives after the look-up of the waiting call.
                 #expect(try await bench.canEvaluate(as: connection).code == 0)
             }
             let over = try bench.begin(person.connection)
             await expectName(.limitsExceeded) { _ = try await over.reply() }
             #expect(person.prompts.seen.count == 1 && sensor.operations.seen.count == 1)
-            // The next in the row leaves, and is dropped.
+            // The next waiting caller leaves, and its call is dropped.
             app.close()
             let name = app.uniqueName
             try await eventually("the app to be gone") {
@@ -297,7 +297,7 @@ struct PromptRuleTests {
     }
 
     @Test(
-        "L9: root's unlock of a user goes first, and the prompt that is up ends with SystemCancel",
+        "L9: root's unlock of a user comes first, and ends the open prompt with SystemCancel",
         .enabled(if: getuid() == 0, "needs root")
     )
     func unlock() async throws {

@@ -4,13 +4,13 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Who may press the buttons of a prompt.
-@Suite("Buttons of another's prompt", .timeLimit(.minutes(10)))
+/// Which connections may use the buttons of a prompt.
+@Suite("Buttons of another agent's prompt", .timeLimit(.minutes(10)))
 struct SubmitTests {
     init() { EventLoop.shared.startThread() }
 
-    /// Everybody else: an app of the same user, the caller among them, another agent of the user
-    /// for a process, other users, and the service's own.
+    /// Returns connections without permission: apps of the user, among them the caller, another
+    /// agent of the user for a process, other users, and the service's user.
     @BusActor
     private static func strangers(
         _ bench: ServiceBench,
@@ -48,7 +48,7 @@ struct SubmitTests {
         }
     }
 
-    @Test("L16: nobody but the agent that shows a prompt cancels it, falls back or types into it")
+    @Test("L16: only the agent of a prompt can cancel it, fall back or type into it")
     func cancelAndFallback() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -63,12 +63,12 @@ struct SubmitTests {
             operation.succeed(template)
             _ = try await call.reply()
             #expect(person.ends.seen.allSatisfy { $0 == "success" })
-            // A prompt that is over is nobody's.
+            // A finished prompt belongs to no agent.
             await Self.expectDenied([person.connection], handle, bench)
         }
     }
 
-    @Test("L16, L7: nobody but the agent that shows a prompt confirms a match")
+    @Test("L16, L7: only the agent of a prompt can confirm a match")
     func confirm() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled {

@@ -8,13 +8,13 @@ import Testing
 
 @testable import AuthService
 
-/// How the service deals with a verifier that fails whenever it is started, or never answers.
-@Suite("A verifier that fails", .timeLimit(.minutes(10)))
+/// A verifier that fails at each start, or never answers.
+@Suite("Failing verifiers", .timeLimit(.minutes(10)))
 struct VerifierRestTests {
-    // The functions run on the loop, so it has to run before them.
+    // Some tests run on the loop, which must have started before.
     init() { EventLoop.shared.startThread() }
 
-    @Test("L26: A verifier that failed again and again is left alone for a while, which is told")
+    @Test("L26: a verifier that failed repeatedly rests for a while, and this is reported")
     @BusActor
     func rest() async throws {
         try await PrivateBus.run { bus in
@@ -32,7 +32,7 @@ struct VerifierRestTests {
                 Issue.record("\(String(describing: verifier.absence))")
                 return
             }
-            // Nobody waits for the half minute that it is left alone.
+            // No call waits for the half minute of back-off.
             let start = ContinuousClock.now
             #expect(await verifier.state(of: 0) == nil)
             #expect(verifier.absence == .resting)
@@ -40,7 +40,7 @@ struct VerifierRestTests {
         }
     }
 
-    @Test("L16: after a minute of work a verifier's next fault is its first, though it slept since")
+    @Test("L16: after a minute of work a verifier's next fault counts as first, even after sleep")
     @BusActor
     func work() async throws {
         try await AuditBench.run { bench in
@@ -56,7 +56,7 @@ struct VerifierRestTests {
         }
     }
 
-    @Test("L16: a verifier that never answers costs its deadline, and the next passcode counts")
+    @Test("L16: a silent verifier costs its timeout, and the next password counts")
     @BusActor
     func silence() async throws {
         try await AuditBench.run { bench in
@@ -79,7 +79,7 @@ struct VerifierRestTests {
                 #expect(event.detail["cause"] == .string("verifier-failed"))
                 break
             }
-            // Read, before there is another one to be read.
+            // Wait until the verifier has read the first password.
             _ = try await bench.verifier.verified.first("the question") { _ in true }
             bench.verifier.isSilent = false
             service.longestVerify = patience
@@ -88,7 +88,7 @@ struct VerifierRestTests {
             #expect(bench.verifier.verified.seen.count == 2)
         }
     }
-    @Test("L31: CanEvaluate is answered before a verifier that hangs is given up")
+    @Test("L31: CanEvaluate is answered before a hanging verifier times out")
     @BusActor
     func hangs() async throws {
         try await ServiceBench.run { bench in

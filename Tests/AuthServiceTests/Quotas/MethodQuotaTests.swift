@@ -8,12 +8,12 @@ import Testing
 
 @testable import AuthService
 
-/// Each method of the service has a bound that no user gets around by having more connections.
+/// Each method has a bound that more connections of a user can't exceed.
 @Suite("Quotas of methods", .timeLimit(.minutes(10)))
 struct MethodQuotaTests {
     init() { EventLoop.shared.startThread() }
 
-    /// As the interface's XML has them.
+    /// The methods of the interfaces' XML files.
     private static let interfaces = [
         Authentication1Interface.description, Context1Interface.description,
         Device1Interface.description, Keychain1Interface.description,
@@ -25,12 +25,12 @@ struct MethodQuotaTests {
         let description = try #require(Self.interfaces.first { $0.name == interface })
         let known = try #require(MethodQuotas.table[interface])
         #expect(Set(known.keys) == Set(description.methods.keys))
-        // Many may wait only where they all wait for the same answer.
+        // A high quota is safe only if all calls share an answer.
         let shared = known.filter { $0.value == .shared }
         #expect(Set(shared.keys).isSubset(of: ["CanEvaluate"]), "\(shared.keys)")
     }
 
-    @Test("L21: however many users hold what each may, all together hold half of the memory")
+    @Test("L21: all users with full quotas together use at most half of the memory")
     func bytesOfAll() async throws {
         // The unit has MemoryMax=512M.
         #expect(2 * 2 * MethodQuotas.bytesOfAll <= 512 * 1024 * 1024)
@@ -44,14 +44,14 @@ struct MethodQuotaTests {
         }
     }
 
-    @Test("L21: all lanes together stay below what a bus allows, with room for what needs none")
+    @Test("L21: all lanes together stay below the bus's limit, with a reserve")
     func lanes() {
         let sum = CallLane.all.reduce(0) { $0 + $1.capacity }
         #expect(sum <= CallBudget.busLimit - 8)
         for lane in CallLane.all { #expect(lane.perUser <= lane.capacity) }
     }
 
-    @Test("L21: a user has as many unanswered evaluations as eight of its connections may have")
+    @Test("L21: a user may have as many unanswered evaluations as eight connections")
     func evaluations() {
         var configuration = Configuration()
         for pending in [1, 8, 100] {
@@ -61,13 +61,13 @@ struct MethodQuotaTests {
         }
     }
 
-    @Test("L21: agents of seven users that answer nothing leave room for the prompts of others")
+    @Test("L21: silent agents of seven users leave places for other users' prompts")
     func prompts() {
         #expect(7 * CallLane.prompts.perUser < CallLane.prompts.capacity)
         #expect(CallLane.prompts.waiting > 0, "of a user who has several sessions")
     }
 
-    /// The methods of one kind, with an object that has each.
+    /// Returns the methods of a kind, with an object for each.
     private static func methods(
         _ kind: CallQuota.Kind,
         _ context: ObjectPath
@@ -86,7 +86,9 @@ struct MethodQuotaTests {
             .sorted { ($0.1, $0.2) < ($1.1, $1.2) }
     }
 
-    /// What a call without arguments is answered with; a quota is looked at before they are.
+    /// Returns the error of a call without arguments.
+    ///
+    /// The quota is checked before the arguments.
     @BusActor
     private static func error(
         _ method: (path: ObjectPath, interface: String, member: String),
@@ -105,13 +107,13 @@ struct MethodQuotaTests {
         }
     }
 
-    /// As the service says it; the bus has a bound of its own.
+    /// The service's own refusal, because the bus has a limit too.
     private static let refusal = DBusError(
         .limitsExceeded,
         "Too many calls of this connection wait."
     )
 
-    /// Has so many of a connection's questions wait.
+    /// Sends calls of a connection that wait.
     @BusActor
     private static func ask(
         _ connection: Connection,
@@ -127,7 +129,7 @@ struct MethodQuotaTests {
         }
     }
 
-    /// Waits until the service has read what a connection asked: its connections take turns.
+    /// Waits until the service has read a connection's calls, because connections take turns.
     @BusActor
     private static func wait(for connection: Connection) async throws {
         _ = try await connection.call(
@@ -138,7 +140,7 @@ struct MethodQuotaTests {
         )
     }
 
-    @Test("L21: each method that waits for others is refused beyond the quota of its connection")
+    @Test("L21: methods that wait for other processes are refused beyond the connection's quota")
     func questions() async throws {
         try await ServiceBench.run { bench in
             let app = try bench.bus.connect()
@@ -150,15 +152,14 @@ struct MethodQuotaTests {
             try Self.ask(app)
             for method in methods {
                 var error: DBusError?
-                // The service does not wait for the verifier without end, so questions are asked
-                // anew: so few that the bus takes them.
+                // The verifier's timeout ends calls, so send further calls, few enough for the bus.
                 for _ in 0..<20 where error != Self.refusal {
                     try Self.ask(app, 48)
                     error = await Self.error(method, app)
                 }
                 #expect(error == Self.refusal, "\(method.member)")
             }
-            // What waits for nobody is answered.
+            // Methods without waiting are still answered.
             for method in Self.methods(.immediate, context.path) {
                 #expect(await Self.error(method, app) != Self.refusal, "\(method.member)")
             }
@@ -166,7 +167,7 @@ struct MethodQuotaTests {
         }
     }
 
-    @Test("L21: a user's connections share the user's quota, and another user's is another")
+    @Test("L21: a user's connections share a quota, and another user has a separate quota")
     func users() async throws {
         try await ServiceBench.run { bench in
             bench.verifier.isHeld = true
@@ -181,7 +182,8 @@ struct MethodQuotaTests {
             guard getuid() == 0 else { return }
             let other = try Connection(.address(Person.address(bench.bus)))
             defer { other.close() }
-            // A question, too: it is refused for what it lacks, once there is room for it.
+            // This method has the quota as well. Below the quota, its missing arguments cause the
+            // error.
             let question = (
                 path: TestDaemon.root, interface: Authentication1.interface,
                 member: "RequirePasscode"
@@ -191,11 +193,12 @@ struct MethodQuotaTests {
         }
     }
 
-    @Test("L21: questions whose answer many share have a quota for their user as well")
+    @Test("L21: calls that share an answer have a quota for their user as well")
     func shared() async throws {
         try await ServiceBench.run { bench in
             bench.verifier.isHeld = true
-            // As many as a bus lets a connection wait for, and somewhat more than the quota.
+            // As many calls as a bus allows a connection, and slightly more than the quota in
+            // total.
             for _ in 0..<(MethodQuotas.shared.perUser / 120 + 1) {
                 let connection = try bench.bus.connect()
                 for _ in 0..<120 {
@@ -213,7 +216,7 @@ struct MethodQuotaTests {
         }
     }
 
-    @Test("L21: each method that may wait for a person is refused beyond the quota of a connection")
+    @Test("L21: methods that wait for a person are refused beyond a connection's quota")
     func uses() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -235,7 +238,7 @@ struct MethodQuotaTests {
         }
     }
 
-    @Test("L21: a context that goes while its password is tried leaves nothing counted")
+    @Test("L21: releasing a context during its password's check returns the quota")
     func released() async throws {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)

@@ -7,14 +7,14 @@ import Testing
 
 @testable import AuthService
 
-/// What strangers ask costs nobody else anything, on a bus with the limits of a system bus.
+/// Floods by other users cost a user nothing, on a bus with the limits of a system bus.
 @Suite("Neighbours", .timeLimit(.minutes(10)))
 struct NeighbourTests {
     init() { EventLoop.shared.startThread() }
 
     private static let isRoot = getuid() == 0
 
-    /// A connection of a user who is nobody else here.
+    /// Connects as a user that the test does not use otherwise.
     @BusActor
     private static func stranger(_ bench: ServiceBench, _ uid: UInt32) throws -> Connection {
         try Connection(.address(Person.address(bench.bus, uid: uid)))
@@ -40,15 +40,15 @@ struct NeighbourTests {
     }
 
     @Test(
-        "L21: while strangers flood CanEvaluate and Diagnose, every evaluation ends as it would",
+        "L21: floods of CanEvaluate and Diagnose by neighbours do not change evaluations",
         .enabled(if: isRoot, "needs other users")
     )
     func questions() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
-            // What is asked for a diagnosis stays unanswered for as long as the bus lets it.
+            // Diagnose queries the health, which stays unanswered as long as the bus allows.
             sensor.unanswered = ["Health"]
-            // daemon, bin and sys: a bus wants to know the groups of a user.
+            // daemon, bin and sys, because the bus looks up the groups of a user.
             let strangers = try [1, 2, 3].map { try Self.stranger(bench, $0) }
             defer { for stranger in strangers { stranger.close() } }
             for stranger in strangers { try Self.flood(stranger, 200) }
@@ -63,7 +63,7 @@ struct NeighbourTests {
         }
     }
 
-    @Test("L21: a flood of renames is one rename at a time, and others are listed meanwhile")
+    @Test("L21: a flood of renames runs one at a time, and other users are listed meanwhile")
     func renames() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -90,7 +90,7 @@ struct NeighbourTests {
         }
     }
 
-    @Test("L21: an agent's path has a bound, and a user's agents hold so many descriptors")
+    @Test("L21: an agent's path and the descriptors of a user's agents are bounded")
     func agents() async throws {
         try await ServiceBench.run { bench in
             let long = ObjectPath(unchecked: "/" + String(repeating: "a", count: 256))
@@ -122,7 +122,7 @@ struct NeighbourTests {
         }
     }
 
-    @Test("L21: agents that come and go are announced no more often than the allowance permits")
+    @Test("L21: announcements about agents are limited in each second")
     func announcements() async throws {
         try await ServiceBench.run { bench in
             let told = Witness<[String]>()
@@ -141,7 +141,7 @@ struct NeighbourTests {
         }
     }
 
-    @Test("L21: the agents of connections that left take no room of their user's")
+    @Test("L21: agents of departed connections do not count for their user")
     func departedAgents() async throws {
         try await ServiceBench.run { bench in
             let process = try ChildProcess(["/bin/sleep", "600"])
@@ -158,13 +158,13 @@ struct NeighbourTests {
         }
     }
 
-    @Test("L16: an agent of a process goes with the process, though its connection stays")
+    @Test("L16: a process's agent is removed when the process ends, even if connected")
     func endedProcess() async throws {
         try await ServiceBench.run { bench in
             let connection = try bench.bus.connect()
             for number in 0..<2 {
                 let process = try ChildProcess(["/bin/sleep", "600"])
-                // It is at the same path, where the one before was.
+                // The agent uses the path of the previous agent.
                 try await eventually("agent \(number) to be registered") {
                     (try? await Self.serve(process, at: connection, bench)) != nil
                 }
@@ -173,7 +173,6 @@ struct NeighbourTests {
         }
     }
 
-    /// Registers an agent for a process.
     @BusActor
     private static func serve(
         _ process: ChildProcess,
@@ -189,7 +188,7 @@ struct NeighbourTests {
 
     private static let agentPath = ObjectPath(trusted: "/test/agent")
 
-    @Test("L16: an agent goes when its own connection says so, not when another one does")
+    @Test("L16: only its own connection can unregister an agent")
     func removal() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -209,7 +208,7 @@ struct NeighbourTests {
     }
 
     @Test(
-        "L16: nobody but root becomes the agent of another user's process",
+        "L16: only root can become the agent of another user's process",
         .enabled(if: isRoot, "needs other users")
     )
     func foreignProcess() async throws {

@@ -6,12 +6,12 @@ import Testing
 
 @testable import AuthService
 
-@Suite("Answers of other processes", .timeLimit(.minutes(10)))
+@Suite("Cached answers of other processes", .timeLimit(.minutes(10)))
 struct MirrorTests {
-    // The functions run on the loop, so it has to run before them.
+    // Some tests run on the loop, which must have started before.
     init() { EventLoop.shared.startThread() }
 
-    /// A process that is asked, and answers while it is open.
+    /// A process that answers queries while it is open.
     @BusActor
     private final class Source {
         var answer: Int? = 1
@@ -44,7 +44,7 @@ struct MirrorTests {
         #expect(source.mirror.cached("a") == nil && source.mirror.last("a") == 1)
     }
 
-    @Test("L11b: an answer may be older than a change that comes before it")
+    @Test("L11b: an answer may be older than a change that is announced before it")
     @BusActor
     func change() async throws {
         let source = Source()
@@ -57,7 +57,7 @@ struct MirrorTests {
         #expect(source.mirror.cached("a") == nil && source.mirror.last("a") == 1)
     }
 
-    @Test("L16: however many changes a process signals, it is asked once at a time")
+    @Test("L16: many announced changes cause one query at a time")
     @BusActor
     func changes() async throws {
         let source = Source()
@@ -70,7 +70,7 @@ struct MirrorTests {
         #expect(source.questions == 2)
     }
 
-    @Test("L11b: without an answer a fresh answer stands, and a stale answer is forgotten")
+    @Test("L11b: a failed query keeps a fresh answer and drops a stale answer")
     @BusActor
     func silence() async {
         let source = Source()

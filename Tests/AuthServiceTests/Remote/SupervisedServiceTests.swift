@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Helper processes", .timeLimit(.minutes(10)))
 struct SupervisedServiceTests {
-    // The functions run on the loop, so it has to run before them.
+    // Some tests run on the loop, which must have started before.
     init() { EventLoop.shared.startThread() }
 
     private static let name = "org.example.Helper"
@@ -24,7 +24,9 @@ struct SupervisedServiceTests {
         func lost(_ absence: ServiceAbsence, because fault: String?) { heard.append("lost") }
     }
 
-    /// A service and its user on a bus that may start the helper: `wanted` appears then.
+    /// Runs a service and its user on a bus that can start the helper.
+    ///
+    /// A start creates the file `wanted`.
     private static func run(
         starts: SupervisedService.Start,
         _ body:
@@ -48,7 +50,7 @@ struct SupervisedServiceTests {
         }
     }
 
-    /// A process that takes the helper's name.
+    /// Connects a process that takes the helper's name.
     @BusActor
     private static func helper(
         _ bus: PrivateBus,
@@ -60,7 +62,7 @@ struct SupervisedServiceTests {
         return helper
     }
 
-    @Test("L26: A helper that ends in good order sleeps, and one that vanishes has crashed")
+    @Test("L26: a helper that exits cleanly sleeps, and a helper that vanishes has crashed")
     func ends() async throws {
         try await Self.run(starts: .onDemand) { bus, service, user, _ in
             let first = try await Self.helper(bus, of: service)
@@ -74,7 +76,7 @@ struct SupervisedServiceTests {
         }
     }
 
-    @Test("L26: Calls share a start, and get the helper that comes")
+    @Test("L26: calls share a start and get the started helper")
     func start() async throws {
         try await Self.run(starts: .onDemand) { bus, service, _, wanted in
             let calls = (0..<3)
@@ -89,7 +91,7 @@ struct SupervisedServiceTests {
         }
     }
 
-    @Test("L16: A helper that others start is watched, and never started")
+    @Test("L16: a helper that other programs start is watched, but never started")
     func watched() async throws {
         try await Self.run(starts: .never) { bus, service, user, wanted in
             try await eventually("no helper") { service.state == .broken(.notInstalled) }
@@ -102,7 +104,7 @@ struct SupervisedServiceTests {
         }
     }
 
-    @Test("L16: An owner that is not trusted is not prepared, until another trust lets it in")
+    @Test("L16: an untrusted owner is not prepared until the trust changes")
     func trust() async throws {
         try await Self.run(starts: .onDemand) { bus, service, user, _ in
             user.distrust = "No."
@@ -115,7 +117,7 @@ struct SupervisedServiceTests {
         }
     }
 
-    @Test("L31: An untrusted owner that leaves does not delay the start of the helper")
+    @Test("L31: an untrusted owner that leaves does not delay the helper's start")
     func stranger() async throws {
         try await Self.run(starts: .onDemand) { bus, service, user, _ in
             user.distrust = "No."
@@ -132,7 +134,7 @@ struct SupervisedServiceTests {
         }
     }
 
-    @Test("L20: An owner that left unheard is gone once the bus is asked")
+    @Test("L20: an owner whose exit signal was lost is noticed by asking the bus")
     func unheard() async throws {
         try await Self.run(starts: .onDemand) { bus, service, _, _ in
             let helper = try await Self.helper(bus, of: service)

@@ -9,7 +9,6 @@ import Testing
 /// Plays polkit.
 @BusActor
 final class ScriptedPolkit {
-    /// One question.
     struct Question: Equatable, Sendable {
         let kind: String
         let name: String?
@@ -17,21 +16,21 @@ final class ScriptedPolkit {
         let flags: UInt32
     }
 
-    /// What it answers.
+    /// The reply to a call.
     enum Word: Sendable {
         case yes, no, challenge
-        /// Another signature than it has.
+        /// A reply with a wrong signature.
         case nonsense
         case error
-        /// Nothing.
+        /// No reply.
         case silence
     }
 
     var word = Word.no
     let questions = Witness<Question>()
-    /// What each question would be withdrawn by.
+    /// The cancellation ids of the calls.
     let cancellations = Witness<String>()
-    /// What was withdrawn.
+    /// The cancellation ids that were canceled.
     let withdrawn = Witness<String>()
     let connection: Connection
 
@@ -135,21 +134,21 @@ private struct PolkitInterface: ServedInterface {
     ) throws(DBusError) {}
 }
 
-/// What somebody who isn't root may do for other users: what polkit says.
+/// Calls for other users without root, which polkit decides.
 ///
-/// The person is nobody; the other user is the one that the test runs as.
+/// The caller is the user nobody. The other user is the user that runs the test.
 @Suite(
-    "Administration by polkit's word",
+    "Authorization by polkit",
     .enabled(if: getuid() == 0, "needs a second user"),
     .timeLimit(.minutes(10))
 )
 struct AdministrationTests {
-    // The functions run on the loop, so it has to run before them.
+    // Some tests run on the loop, which must have started before.
     init() { EventLoop.shared.startThread() }
 
     private typealias Call = @BusActor @Sendable (ServiceBench, Connection) async throws -> Void
 
-    /// Everything that polkit is asked for, and the action.
+    /// All calls that ask polkit, with their action.
     @BusActor private static let calls: [(action: String, call: Call)] = [
         (
             "org.localauth.remove-others",
@@ -188,7 +187,7 @@ struct AdministrationTests {
         ),
     ]
 
-    /// A sensor that knows the other user, and the person's connection.
+    /// Returns a sensor with a template of the other user, and the person's connection.
     @BusActor
     private static func prepare(
         _ bench: ServiceBench
@@ -215,7 +214,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test("Whom polkit lets does for others what root does; it is asked each time")
+    @Test("A caller that polkit authorizes may act as root, and polkit is asked each time")
     func allowed() async throws {
         try await ServiceBench.run { bench in
             let (sensor, app) = try await Self.prepare(bench)
@@ -236,7 +235,7 @@ struct AdministrationTests {
             #expect(polkit.questions.seen.count == Self.calls.count)
             #expect(sensor.templates[0]?.isEmpty != false)
             #expect(try await bench.canEvaluate().code != 0)
-            // Nothing is kept.
+            // The answer is not cached.
             polkit.word = .no
             for (_, call) in Self.calls {
                 #expect(await Self.refusal(call, bench, app) == .accessDenied)
@@ -244,7 +243,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test("An enrolment for another user takes polkit's yes and no passcode")
+    @Test("An enrolment for another user needs polkit's authorization and no password")
     func enrolment() async throws {
         try await ServiceBench.run { bench in
             let (sensor, app) = try await Self.prepare(bench)
@@ -265,7 +264,7 @@ struct AdministrationTests {
     }
 
     @Test(
-        "No, a challenge, nonsense, an error and no polkit at all refuse",
+        "No, a challenge, an invalid reply, an error and a missing polkit refuse",
         arguments: [ScriptedPolkit.Word.no, .challenge, .nonsense, .error, nil]
     )
     func refused(_ word: ScriptedPolkit.Word?) async throws {
@@ -285,7 +284,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test("A program of another user that has polkit's name is not believed")
+    @Test("A program of another user that owns polkit's name is not trusted")
     func impostor() async throws {
         try await ServiceBench.run { bench in
             let (sensor, app) = try await Self.prepare(bench)
@@ -301,7 +300,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test("polkit that never answers costs its caller's patience, and nobody else anything")
+    @Test("A silent polkit costs its caller's timeout and blocks no other user")
     func silence() async throws {
         try await ServiceBench.run { bench in
             let (sensor, app) = try await Self.prepare(bench)
@@ -311,9 +310,9 @@ struct AdministrationTests {
             let options: [String: Variant] = ["uid": .uint32(0), "timeout": .uint64(60_000)]
             let hanging = try device.enrollStream(label: "x", options: options)
             _ = try await polkit.questions.first("a question") { _ in true }
-            // One question of a user at a time.
+            // A user has one question at a time.
             #expect(await Self.refusal(Self.calls[0].call, bench, app) == .limitsExceeded)
-            // Others, and the same user's own affairs, go on.
+            // Other users, and the user's own calls, still work.
             #expect(try await bench.device().listTemplates(options: [:]).count == 1)
             #expect(try await device.listTemplates(options: [:]).isEmpty)
             #expect(try await bench.canEvaluate(as: app).code == -7)
@@ -322,7 +321,7 @@ struct AdministrationTests {
             #expect(refusal?.name == .appCancel)
             let id = try await polkit.withdrawn.first("the question to be withdrawn") { _ in true }
             #expect(polkit.cancellations.seen == [id])
-            // Its place is free again.
+            // The place is free again.
             let short: [String: Variant] = ["uid": .uint32(0), "timeout": .uint64(1)]
             let late = await #expect(throws: DBusError.self) {
                 try await device.removeAllTemplates(options: short)
@@ -333,7 +332,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test("The action file describes what polkit is asked, in three languages")
+    @Test("The action file describes all actions in three languages")
     func actions() throws {
         let root = #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" }
         let file = root + "/dbus/polkit/org.localauth.policy"
@@ -346,9 +345,9 @@ struct AdministrationTests {
             #expect(text.ranges(of: "<message xml:lang=\"\(language)\">").count == count)
             #expect(text.ranges(of: "<description xml:lang=\"\(language)\">").count == count)
         }
-        // polkit answers only the owner of an action that isn't root.
+        // polkit answers a caller other than root only for actions that it owns.
         #expect(text.ranges(of: "unix-user:localauth<").count == count)
-        // An administrator says who they are, wherever they sit.
+        // An administrator must authenticate, even in an active session.
         for (who, word) in [
             ("any", "auth_admin"), ("inactive", "auth_admin"), ("active", "auth_admin_keep"),
         ] {
@@ -357,7 +356,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test("On a session's bus polkit is not asked, whoever has its name there: it is refused")
+    @Test("On a session bus polkit is never asked, even if a program owns its name")
     @BusActor
     func sessionBus() async throws {
         try await PrivateBus.run { bus in

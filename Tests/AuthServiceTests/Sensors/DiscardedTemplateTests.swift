@@ -3,10 +3,11 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// A template of an enrolment that was refused: it is removed, and counts for nothing until then.
-@Suite("Templates that nobody wants", .timeLimit(.minutes(10)))
+/// A template of a refused enrolment is removed, and ignored until then.
+@Suite("Unwanted templates", .timeLimit(.minutes(10)))
 struct DiscardedTemplateTests {
-    /// A person with a template, and an enrolment that the sensor completed when it was canceled.
+    /// A person with a template, and an enrolment that the sensor completed despite its
+    /// cancellation.
     @BusActor
     private struct Bench {
         let service: ServiceBench
@@ -48,7 +49,7 @@ struct DiscardedTemplateTests {
         }
     }
 
-    @Test("R50: a finger whose enrolment was complete when its cancellation came is removed")
+    @Test("R50: a template that was complete before its cancellation arrived is removed")
     func crossed() async throws {
         try await ServiceBench.run { service in
             let bench = try await Bench(service)
@@ -57,7 +58,7 @@ struct DiscardedTemplateTests {
         }
     }
 
-    @Test("R50: what the user's programs have a sensor change keeps no template")
+    @Test("R50: the user's other changes can't delay the removal")
     func behindOthers() async throws {
         try await ServiceBench.run { service in
             let ends = Witness<Bool>()
@@ -76,7 +77,7 @@ struct DiscardedTemplateTests {
         }
     }
 
-    @Test("R50: a busy sensor keeps it for a while, and it is not listed and nobody's match")
+    @Test("R50: while the sensor is busy the template is not listed and matches no user")
     func busy() async throws {
         try await ServiceBench.run { service in
             let bench = try await Bench(service, removalError: .sensorBusy)
@@ -87,7 +88,7 @@ struct DiscardedTemplateTests {
             try await sensor.operation(1).succeed(bench.unwanted)
             let refusal = await #expect(throws: DBusError.self) { try await call.reply() }
             #expect(refusal?.name == .biometryNotAvailable, "\(String(describing: refusal))")
-            // That is no fault of its own.
+            // This is no fault of the sensor.
             #expect(try await service.device().unavailability() == "")
             let next = try service.begin(bench.person.connection)
             try await sensor.operation(2).succeed(bench.known)
@@ -97,7 +98,7 @@ struct DiscardedTemplateTests {
         }
     }
 
-    @Test("R50: one that a sensor failed to remove is removed when it is listed again")
+    @Test("R50: a template that the sensor failed to remove is removed after the next list")
     func failing() async throws {
         try await ServiceBench.run { service in
             let bench = try await Bench(service, removalError: .sensorFailed)
@@ -110,15 +111,15 @@ struct DiscardedTemplateTests {
     }
 
     enum Return: CaseIterable {
-        /// Somebody else removed it, and enrolled it anew.
+        /// Another program removed it, and enrolled it again.
         case byOthers
         case afterFailure
-        /// The sensor is asked again all the time.
+        /// The daemon retries the removal all the time.
         case whileBusy
     }
 
     @Test(
-        "R50: who enrols what the sensor calls by the same name keeps it",
+        "R50: a new enrolment with the id of an unwanted template is kept",
         arguments: Return.allCases
     )
     func again(_ way: Return) async throws {
@@ -138,7 +139,7 @@ struct DiscardedTemplateTests {
                 let operation = try await sensor.operation(1)
                 if way == .whileBusy {
                     sensor.removalError = nil
-                    // For some seconds.
+                    // Wait for some seconds.
                     let count = sensor.count(of: "Health")
                     try await eventually("the sensor to be asked how it is") {
                         sensor.count(of: "Health") > count + 1

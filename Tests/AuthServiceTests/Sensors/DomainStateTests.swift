@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Domain state", .timeLimit(.minutes(10)))
 struct DomainStateTests {
-    @Test("R41, L12: 32 bytes without CanEvaluate, the same for all, empty with nothing enrolled")
+    @Test("R41, L12: the state has 32 bytes without CanEvaluate, equal for all apps, or is empty")
     func bytes() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
             #expect(try await bench.state(bench.context()).isEmpty)
             _ = sensor.add(for: bench.uid)
-            // Of two apps of one user.
+            // Two apps of one user.
             let first = try await bench.context()
             let second = try await bench.context(on: try bench.bus.connect())
             let state = try await bench.state(first)
@@ -25,7 +25,7 @@ struct DomainStateTests {
         }
     }
 
-    @Test("L16: a client that leaves while a sensor is asked for it does not end the daemon")
+    @Test("L16: a client that leaves during a query for its state does not crash the daemon")
     func leaving() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -46,14 +46,14 @@ struct DomainStateTests {
                 try await bench.client.nameOwner(name) == nil
             }
             sensor.speak()
-            // Whether its patience with the sensor has passed meanwhile or not.
+            // The sensor's timeout may or may not have passed.
             try await eventually("biometry") {
                 try await bench.canEvaluateCode(bench.context()) == 0
             }
         }
     }
 
-    @Test("R40, L12: every change behind the daemon's back changes it, also add-then-remove")
+    @Test("R40, L12: every unannounced change changes the state, even add then remove")
     func changes() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -86,7 +86,7 @@ struct DomainStateTests {
         }
     }
 
-    @Test("L12: a rename, a sensor that is away and a restart leave it as it is")
+    @Test("L12: a rename, an absent sensor and a restart do not change the state")
     func constant() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -115,7 +115,7 @@ struct DomainStateTests {
         }
     }
 
-    @Test("R40: cleared by each Evaluate, set by biometry, not by a passcode, gone in a lockout")
+    @Test("R40: Evaluate clears the state, biometry sets it, password and lockout do not")
     func conditions() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -139,7 +139,7 @@ struct DomainStateTests {
             )
             #expect(try await byPasscode.reply()["domain-state"] == nil)
             #expect(try await other.evaluatedPolicyDomainState().isEmpty)
-            // Nor does it leave what biometry had set.
+            // A password also clears the state that biometry set.
             let again = try await context.evaluate(
                 policy: 2,
                 reason: "test",
@@ -157,7 +157,7 @@ struct DomainStateTests {
         }
     }
 
-    @Test("L12: it belongs to a uid: nobody else's templates are in it")
+    @Test("L12: a state depends only on its user's templates")
     func users() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -168,7 +168,7 @@ struct DomainStateTests {
             _ = sensor.add(for: 4_000_000_000)
             #expect(try await bench.canEvaluateCode(context) == 0)
             #expect(try await bench.state(context) == state)
-            // One whom the service knows, with templates of the same names.
+            // A known user whose templates have equal ids.
             let person = try await bench.person()
             guard person.peer.uid != bench.uid else { return }
             for templates in [sensor.templates[bench.uid] ?? [], []] {
@@ -183,7 +183,7 @@ struct DomainStateTests {
         }
     }
 
-    @Test("R41: pairing and removing a companion leaves the state of biometry as it is")
+    @Test("R41: pairing and removing a companion does not change the biometric state")
     func companionsBesideBiometry() async throws {
         try await ServiceBench.run { bench in
             let finger = try await bench.sensor()
@@ -206,7 +206,7 @@ struct DomainStateTests {
         }
     }
 
-    @Test("R41: a companion is in the combined state alone")
+    @Test("R41: a companion affects only the combined state")
     func companions() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor { $0.type = 0 }

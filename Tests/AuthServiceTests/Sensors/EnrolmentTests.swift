@@ -9,10 +9,10 @@ import Testing
 
 @Suite("Enrolment through Device1", .timeLimit(.minutes(10)))
 struct EnrolmentTests {
-    // Some functions run on the loop, so it has to run before them.
+    // Some tests run on the loop, which must have started before.
     init() { EventLoop.shared.startThread() }
 
-    @Test("R50: an enrolment asks for the passcode first, and tells its caller alone how it goes")
+    @Test("R50: an enrolment asks for the password first, and only its caller gets progress")
     func enrolment() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -40,7 +40,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("Enroll at a sensor that can't be used says why, in the sensor's words")
+    @Test("Enroll on an unusable sensor reports the sensor's reason")
     func unusable() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -58,7 +58,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("R50: without the right passcode no template is added or removed")
+    @Test("R50: without the correct password no template is added or removed")
     func wrongPasscode() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -100,7 +100,7 @@ struct EnrolmentTests {
     }
 
     @Test(
-        "R50: a context that got the passcode within 60 s needs no second; another's is none"
+        "R50: a password in the caller's context within 60 s is enough, in others it is not"
     )
     func lentContext() async throws {
         try await ServiceBench.run { bench in
@@ -110,7 +110,7 @@ struct EnrolmentTests {
             let context = try await bench.context(on: person.connection)
             let device = bench.device(on: person.connection)
             let options: [String: Variant] = ["context": .objectPath(context.path)]
-            // One that was not evaluated lends nothing: the daemon asks.
+            // A context that was not evaluated does not help, so the daemon prompts.
             try await device.removeTemplate(id: id, options: options)
             #expect(person.prompts.seen.count == 1)
             _ = try await context.evaluate(
@@ -135,7 +135,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("R50: a context whose passcode is 60 s old on the boot's clock is asked for another")
+    @Test("R50: a password that is 60 s old on the boot clock must be given again")
     func staleContext() async throws {
         let faults = try Faults()
         try await ServiceBench.run(environment: faults.environment) { bench in
@@ -159,7 +159,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("R50: a passcode counts for templates for 60 s after it was given, and no longer")
+    @Test("R50: a password counts for templates for exactly 60 s")
     @BusActor
     func freshness() throws {
         var engine = AuthEngine()
@@ -204,7 +204,7 @@ struct EnrolmentTests {
     }
 
     @Test(
-        "L1: root needs no passcode, and root alone may name another user",
+        "L1: root needs no password, and only root may name another user",
         .enabled(if: getuid() == 0, "needs root")
     )
     func root() async throws {
@@ -243,7 +243,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("One enrolment at a time; CancelEnroll answers it with AppCancel")
+    @Test("A sensor runs one enrolment at a time, and CancelEnroll ends it with AppCancel")
     func cancel() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -251,7 +251,7 @@ struct EnrolmentTests {
             let first = try bench.enroll(person)
             let operation = try await sensor.operation()
             await expectName(.sensorBusy) { _ = try await bench.enroll(person).reply() }
-            // Somebody else's CancelEnroll changes nothing.
+            // CancelEnroll by another connection has no effect.
             try await bench.device().cancelEnroll()
             #expect(operation.canceled.seen.isEmpty)
             try await bench.device(on: person.connection).cancelEnroll()
@@ -273,7 +273,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("Of two enrolments whose passcodes are right one runs, the other is told that it does")
+    @Test("Of two authorized enrolments one runs and the other gets Busy")
     func together() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -284,7 +284,7 @@ struct EnrolmentTests {
             for connection in [person.connection, app] {
                 let device = bench.device(on: connection)
                 calls.append(try device.enrollStream(label: "a", options: [:]))
-                // Behind it: the first has its prompt, and the second waits.
+                // After this reply, the first call has its prompt, and the second waits.
                 _ = try await bench.manager(connection).version()
                 _ = try await person.prompt()
             }
@@ -314,13 +314,13 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("An enrolment ends at its deadline with SystemCancel, with the prompt or the sensor up")
+    @Test("An enrolment times out with SystemCancel, during the prompt or on the sensor")
     func deadline() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
             let sensor = try await bench.sensor()
-            // Time enough for the passcode, so that it ends while the sensor enrolls: on a busy
-            // machine more.
+            // The timeout must pass during the enrolment on the sensor, so allow more time on a
+            // busy machine.
             for milliseconds: UInt64 in [3000, 20_000, 100_000]
             where sensor.operations.seen.isEmpty {
                 await expectName(.systemCancel) {
@@ -346,7 +346,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("Enrolments count among the eight pending calls of a connection")
+    @Test("Enrolments count towards the eight pending calls of a connection")
     func quota() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -374,7 +374,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("Errors of a sensor come in our words, and a failure with its own after them")
+    @Test("A sensor's errors have the service's texts, and failures add the sensor's reason")
     func faults() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -398,7 +398,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("An enrolment says whether its sensor left or crashed")
+    @Test("An enrolment's error tells whether its sensor left or crashed")
     func departure() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -418,7 +418,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("An unknown template is NoTemplates before anybody is asked; a malformed id InvalidArgs")
+    @Test("An unknown template is NoTemplates before any prompt, a malformed id is InvalidArgs")
     func unknownTemplate() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -439,7 +439,7 @@ struct EnrolmentTests {
         }
     }
 
-    @Test("Labels and dates are bounded, theirs and the sensor's")
+    @Test("Labels and dates are bounded, from callers and from the sensor")
     func labels() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -464,7 +464,7 @@ struct EnrolmentTests {
                 Template(id: id, label: "\u{7}bell\u{2066}", created: 1)
             ]
             #expect(try await device.listTemplates(options: [:]).map(\.label) == ["bell"])
-            // Nor has a calendar every number of seconds.
+            // Dates must fit into a calendar.
             let dates: [(Int64, Int64)] = [(.max, 253_402_300_799), (-1, 0), (77, 77)]
             for (said, shown) in dates {
                 sensor.templates[person.peer.uid] = [Template(id: id, label: "", created: said)]
@@ -475,7 +475,7 @@ struct EnrolmentTests {
 }
 
 extension ServiceBench {
-    /// An Enroll call of a person that runs.
+    /// Starts an Enroll call of a person.
     func enroll(
         _ person: Person,
         _ options: [String: Variant] = [:]
@@ -484,7 +484,7 @@ extension ServiceBench {
     }
 }
 
-/// Expects a call to be answered with this error.
+/// Expects a call to fail with this error.
 @BusActor
 func expectName(
     _ name: DBusError.Name,

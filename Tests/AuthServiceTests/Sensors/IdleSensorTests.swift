@@ -8,7 +8,7 @@ import Testing
 
 @testable import AuthService
 
-/// Sensors that end when they are idle, and are started by the bus when they are needed.
+/// Sensors that exit when idle, and that the bus starts when needed.
 @Suite(.timeLimit(.minutes(10)))
 struct IdleSensorTests {
     init() { EventLoop.shared.startThread() }
@@ -18,16 +18,16 @@ struct IdleSensorTests {
     private static let name = "org.localauth.Sensor1.Sleepy"
 
     @Test(
-        "A sensor that ended because it was idle is available, and only a question wakes it"
+        "An idle sensor that exited is available, and only a query wakes it"
     )
     func asleep() async throws {
         try await ServiceBench.run { bench in
             try await bench.install("Sleepy", program: Self.program)
             try await bench.waitForDevice("Sleepy", is: "")
-            // Of whoever has a context, changes of templates are looked up at once.
+            // The daemon looks up template changes at once for users with a context.
             let context = try await bench.context()
             let states = try await bench.announcedStates(of: "Sleepy")
-            // Told of each: on a busy machine one is gone again before it could be looked for.
+            // Record all owners, because a process may exit before a poll sees it.
             let owners = Witness<String>()
             let watch = bench.client.watchName(Self.name) { owner in
                 if let owner { owners.record(owner) }
@@ -38,7 +38,7 @@ struct IdleSensorTests {
             for _ in 0..<2 {
                 let before = Set(owners.seen)
                 #expect(try await bench.canEvaluate().code == -7)
-                // It is asked behind the answer.
+                // The background query starts a process.
                 _ = try await owners.first("another process") { !before.contains($0) }
                 try await bench.bus.waitForOwner(of: Self.name, false)
                 for _ in 0..<5 {
@@ -53,7 +53,7 @@ struct IdleSensorTests {
         }
     }
 
-    @Test("A device that is plugged in while its sensor sleeps is there for the next question")
+    @Test("A device that is connected while its sensor sleeps is found by the next query")
     func plugged() async throws {
         try await ServiceBench.run { bench in
             let first = try await bench.sensor("Sleepy", expecting: "no-hardware") {
@@ -72,7 +72,7 @@ struct IdleSensorTests {
         }
     }
 
-    /// Has a sensor list a finger, and then end in good order.
+    /// Makes a sensor list a finger and then exit cleanly.
     @BusActor
     private static func fallAsleep(_ bench: ServiceBench) async throws {
         let first = try await bench.sensor("Sleepy")
@@ -81,15 +81,15 @@ struct IdleSensorTests {
         try await bench.bus.allowSuccessor()
         first.connection.releaseName(Self.name)
         try await bench.bus.waitForOwner(of: Self.name, false)
-        // By the last answer the daemon knows how it ended.
+        // After the last reply, the daemon knows how it ended.
         for _ in 0..<4 { await bench.heard() }
     }
 
-    @Test("L11b: what a sensor said before it fell asleep is answered, and it is woken behind that")
+    @Test("L11b: a sleeping sensor's list is answered, and the sensor is woken in the background")
     func told() async throws {
         try await ServiceBench.run { bench in
             try await Self.fallAsleep(bench)
-            // Nobody is there to be asked.
+            // No process can answer, so the answer comes from the cache.
             try await eventually("a start") {
                 try expect(
                     try await bench.manager.canEvaluate(policy: 1).code == 0,
@@ -105,7 +105,7 @@ struct IdleSensorTests {
         }
     }
 
-    @Test("L11b: what a sensor listed before it fell asleep doesn't stand for another process")
+    @Test("L11b: a sleeping sensor's list does not count for its next process")
     func another() async throws {
         try await ServiceBench.run { bench in
             try await Self.fallAsleep(bench)
@@ -117,7 +117,7 @@ struct IdleSensorTests {
         }
     }
 
-    @Test("L12: a domain state is read once a sensor that slept has said what changed meanwhile")
+    @Test("L12: a domain state is read after a sensor that slept has reported changes")
     func state() async throws {
         try await ServiceBench.run { bench in
             let first = try await bench.sensor("Sleepy")
@@ -130,7 +130,7 @@ struct IdleSensorTests {
             try await bench.bus.allowSuccessor()
             first.connection.releaseName(Self.name)
             try await bench.bus.waitForOwner(of: Self.name, false)
-            // By the last answer the daemon knows how it ended.
+            // After the last reply, the daemon knows how it ended.
             for _ in 0..<4 { await bench.heard() }
             #expect(try await context.canEvaluate(policy: 1).code == 0)
             let refused = try await bench.context()
@@ -144,7 +144,7 @@ struct IdleSensorTests {
             }
             #expect(try await state.value["biometry"] == .bytes(later.value))
             #expect(try await later.value != evaluated)
-            // What was evaluated since is not replaced.
+            // An evaluation since then has cleared this state, which is not replaced.
             let options: [String: Variant] = ["interaction-not-allowed": .bool(true)]
             await expectName(.notInteractive) {
                 _ = try await refused.evaluate(policy: 1, reason: "test", options: options)
@@ -154,9 +154,9 @@ struct IdleSensorTests {
         }
     }
 
-    /// Plays on after a sensor said that it has no device, and fell asleep.
+    /// Runs a test after a sensor reported a missing device and fell asleep.
     ///
-    /// `isTold` says whether that stands once the last question is a while ago.
+    /// `isTold` returns whether the cache still answers when the last query is no longer recent.
     private func withoutDevice(
         _ body:
             @escaping @BusActor (
@@ -183,7 +183,7 @@ struct IdleSensorTests {
         }
     }
 
-    @Test("L11b: without a device that is new, a sensor that had none keeps nobody waiting")
+    @Test("L11b: without a new device, a sensor without hardware delays no answer")
     func noDevice() async throws {
         try await withoutDevice { bench, _, isTold in
             #expect(isTold())
@@ -195,27 +195,27 @@ struct IdleSensorTests {
         }
     }
 
-    @Test("L11b: with a device that is new, a sensor that had none is asked before the answer")
+    @Test("L11b: with a new device, a sensor without hardware is queried before the answer")
     func newDevice() async throws {
         try await withoutDevice { bench, records, isTold in
             #expect(isTold())
             try TemporaryFolder.write(records + "/c189:7", "".utf8)
             try await eventually("the device to be recorded") { !isTold() }
             let peer = try await bench.service.connection.peer(named: bench.client.uniqueName)
-            // What was asked within the last second is not asked again.
+            // A query within the last second is not repeated.
             try await eventually("an answer that waits") {
                 switch bench.service.evaluations.canEvaluate(.biometrics, for: peer) {
                 case .now: false
                 case .later: true
                 }
             }
-            // Not because it is being started behind an answer from before.
+            // The wait is not caused by an earlier background query.
             #expect(!bench.bus.isWanted)
             let manager = bench.manager()
             let answer = Task.immediate { @BusActor in try await manager.canEvaluate(policy: 1) }
             let uid = getuid()
             let second = try await bench.bus.successor { _ = $0.add(for: uid, announcing: false) }
-            // Where the start takes longer than one waits for it, the next answer says so.
+            // If the start exceeds the patience, a later answer includes the device.
             _ = try await answer.value
             try await eventually("the device") {
                 try await manager.canEvaluate(policy: 1).code == 0
@@ -224,7 +224,7 @@ struct IdleSensorTests {
         }
     }
 
-    @Test("L11b: what a verifier said stands while it sleeps and the shadow file is as it was")
+    @Test("L11b: a sleeping verifier's answer stays valid while the shadow file is unchanged")
     func sleepingVerifier() async throws {
         let folder = try TemporaryFolder()
         let shadow = folder.path + "/shadow"
@@ -236,14 +236,14 @@ struct IdleSensorTests {
             bench.verifier.connection.releaseName(ScriptedVerifier.name)
             try await bench.bus.waitForOwner(of: ScriptedVerifier.name, false)
             for _ in 0..<4 { _ = try await bench.manager(bench.verifier.connection).version() }
-            // Nobody is there to be asked.
+            // No process can answer, so the answer comes from the cache.
             try await eventually("a start") {
                 try expect(try await manager.canEvaluate(policy: 2).code == 0, "a passcode")
                 return bench.bus.isWanted
             }
             try TemporaryFolder.write(shadow, "root:".utf8)
             let answer = Task.immediate { @BusActor in try await manager.canEvaluate(policy: 2) }
-            // It has read the question when it answers the next one; nobody else is the verifier.
+            // After this reply the daemon has read the query, while no verifier exists.
             _ = try await manager.version()
             let next = try ScriptedVerifier(on: bench.bus, isPasscodeSet: false)
             #expect(try await answer.value.code == -5)
@@ -252,7 +252,7 @@ struct IdleSensorTests {
     }
 
     @Test(
-        "A list that a sensor was asked for while it was leaving is asked of the next one",
+        "A list query to an exiting sensor is sent to its successor",
         arguments: [false, true]
     )
     func leavingList(isUnheard: Bool) async throws {
@@ -260,7 +260,7 @@ struct IdleSensorTests {
             let first = try await bench.sensor("Sleepy") { $0.unanswered = ["ListTemplates"] }
             try await bench.bus.allowSuccessor()
             first.listError = .sensorBusy
-            // Before the question, whose answer has a time limit.
+            // Lose signals before the query starts, because its answer has a timeout.
             if isUnheard { try await bench.bus.lose(.nameOwnerChanged) }
             let answer = Task.immediate { @BusActor in try await bench.canEvaluate() }
             _ = try await first.calls.first("the question") { $0 == "ListTemplates" }
@@ -275,7 +275,7 @@ struct IdleSensorTests {
     }
 
     @Test(
-        "A look that a sensor was asked for while it was leaving is had by the next one",
+        "A verification sent to an exiting sensor is sent to its successor",
         arguments: [false, true]
     )
     func leavingLook(isUnheard: Bool) async throws {
@@ -297,7 +297,7 @@ struct IdleSensorTests {
         }
     }
 
-    @Test("A sensor that crashed unheard did not fall asleep", arguments: [false, true])
+    @Test("A sensor that crashed without a signal did not fall asleep", arguments: [false, true])
     func crashed(isUnheard: Bool) async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -314,7 +314,7 @@ struct IdleSensorTests {
     }
 
     @Test(
-        "A passcode that comes to a verifier that is leaving is verified by the next one",
+        "A password sent to an exiting verifier is verified by its successor",
         arguments: [false, true]
     )
     func leavingVerifier(isUnheard: Bool) async throws {
@@ -334,15 +334,17 @@ struct IdleSensorTests {
 }
 
 extension PrivateBus {
-    /// Has the bus wait for `successor` when somebody needs the sensor, which is there now; the
-    /// daemon knows when this returns.
+    /// Makes the bus wait for `successor` when the present sensor is needed again.
+    ///
+    /// Returns when the daemon knows.
     @BusActor func allowSuccessor(
         of name: String = "org.localauth.Sensor1.Sleepy"
     ) async throws {
         let script = folder + "/want"
         try TemporaryFolder.write(script, "touch \(folder)/wanted\n".utf8)
         try await offer(name, ["/bin/sh", script])
-        // The daemon asks what can be started before it answers the first, and knows by the second.
+        // The daemon queries activatable names before its first reply, and has the answer by the
+        // second.
         let manager = Authentication1Proxy(
             try connect(),
             destination: TestDaemon.name,
@@ -357,7 +359,7 @@ extension PrivateBus {
         try await eventually("a start") { self.isWanted }
     }
 
-    /// The sensor that the bus was asked to start.
+    /// Connects the sensor after the bus was asked to start it.
     @BusActor func successor(
         _ prepare: @BusActor (ScriptedSensor) -> Void
     ) async throws -> ScriptedSensor {

@@ -3,12 +3,12 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What a sensor may learn from, on the real daemon.
+/// When sensors may learn, tested on the real daemon.
 @Suite("Learning", .timeLimit(.minutes(10)))
 struct LearningTests {
     private static let isOn = "[Biometry]\nFaceLearning=yes\n"
 
-    /// A bench with a webcam that has a template of somebody.
+    /// Runs a test with a webcam that has a person's template.
     private func run(
         _ configuration: String = isOn,
         _ body:
@@ -25,7 +25,7 @@ struct LearningTests {
         }
     }
 
-    @Test("A match that the passcode confirms in its prompt is told to the sensor, by its number")
+    @Test("A match confirmed by the password in its prompt is passed to the sensor by number")
     func confirmed() async throws {
         try await run { bench, person, sensor, template in
             person.passcode = nil
@@ -44,7 +44,7 @@ struct LearningTests {
         }
     }
 
-    @Test("After a match alone the sensor hears nothing")
+    @Test("A match without a password is not passed to the sensor")
     func matchAlone() async throws {
         try await run { bench, person, sensor, template in
             person.passcode = nil
@@ -56,7 +56,7 @@ struct LearningTests {
             let prompt = try await person.prompt()
             try await bench.manager(person.connection).submitConfirm(prompt: prompt.handle)
             #expect(try await call.reply()["mechanism"] == .string("biometry"))
-            // A passcode that comes in another prompt changes nothing of that.
+            // A password in another prompt has no effect on the earlier match.
             person.passcode = ScriptedVerifier.passcode
             let options: [String: Variant] = ["sensors": .strings([])]
             _ = try await bench.begin(person.connection, 2, options).reply()
@@ -65,7 +65,7 @@ struct LearningTests {
         }
     }
 
-    @Test("Unless the settings say so, no sensor is told that it may learn, nor to")
+    @Test("Without the setting, sensors are never told to learn")
     func off() async throws {
         try await run("") { bench, person, sensor, template in
             person.passcode = nil
@@ -83,7 +83,7 @@ struct LearningTests {
         }
     }
 
-    /// Has a match confirmed by the passcode in its prompt, until the sensor has heard of it.
+    /// Confirms a match by the password in its prompt, and waits until the sensor is told.
     @BusActor private func learn(
         _ bench: ServiceBench,
         _ person: Person,
@@ -101,7 +101,7 @@ struct LearningTests {
         _ = try await sensor.lessons.first("a lesson") { _ in true }
     }
 
-    @Test("A sensor that doesn't learn, or fails at it, costs nobody anything")
+    @Test("A sensor that does not learn, or fails to, affects no evaluation")
     func unknown() async throws {
         for error in [DBusError.Name.unknownMethod, .sensorFailed] {
             try await run { bench, person, sensor, template in
@@ -116,7 +116,7 @@ struct LearningTests {
         }
     }
 
-    /// The records of what a sensor learned: operation and outcome.
+    /// Returns operation and outcome of the audit records about learned entries.
     @BusActor private func records(_ bench: ServiceBench) -> [String] {
         bench.daemon.process.errors.split(separator: "\n")
             .filter { $0.contains("audit: learned-changed ") }
@@ -131,7 +131,7 @@ struct LearningTests {
     }
 
     @Test(
-        "L15: what a sensor learned is written down, and that nobody knows when its answer is lost",
+        "L15: a learned entry is recorded, as uncertain if the reply is lost",
         arguments: [
             (nil, "add Success"), ("org.localauth.Test.Error.Odd", "add Odd"),
             (.noReply, "add NoReply"),
@@ -152,7 +152,7 @@ struct LearningTests {
     }
 
     @Test(
-        "L15: a sensor that leaves in the middle of a lesson may have learned, and so it is written"
+        "L15: a sensor that exits while it learns is recorded as uncertain"
     )
     func left() async throws {
         try await run { bench, person, sensor, template in
@@ -163,7 +163,7 @@ struct LearningTests {
         }
     }
 
-    @Test("L15: what was removed of it is written down, and that nobody knows when that is lost")
+    @Test("L15: a removed learned entry is recorded, as uncertain if the reply is lost")
     func removed() async throws {
         try await run { bench, person, sensor, template in
             sensor.learned = [
@@ -186,7 +186,7 @@ struct LearningTests {
         }
     }
 
-    @Test("L12: what is learned, and what of it is removed, leaves the domain state as it was")
+    @Test("L12: adding and removing learned entries does not change the domain state")
     func domainState() async throws {
         try await run { bench, person, sensor, template in
             let context = try await bench.context(on: person.connection)
@@ -205,7 +205,7 @@ struct LearningTests {
         }
     }
 
-    @Test("What was learned is its user's: others neither see nor remove it, nor a passcode less")
+    @Test("Only the user with a password can see and remove learned entries")
     func owners() async throws {
         try await run { bench, person, sensor, template in
             sensor.learned = [
@@ -239,7 +239,7 @@ struct LearningTests {
         }
     }
 
-    @Test("L16: a list of what was learned that no sound sensor has is refused")
+    @Test("L16: an invalid list of learned entries is refused")
     func unsound() async throws {
         try await run { bench, person, sensor, template in
             let device = bench.device("Third", on: person.connection)

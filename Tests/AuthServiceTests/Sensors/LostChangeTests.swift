@@ -4,14 +4,14 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// What a sensor said of itself, and a bus with full queues dropped.
+/// Sensors' signals that a bus with full queues dropped.
 @Suite("Lost signals of sensors", .timeLimit(.minutes(10)))
 struct LostChangeTests {
     init() { EventLoop.shared.startThread() }
 
     private static let strong: [String: Variant] = ["minimum-strength": .string("strong")]
 
-    @Test("L8, L20: a sensor that became weak unheard is weak for the next evaluation")
+    @Test("L8, L20: a sensor that became weak without a signal is weak at the next evaluation")
     func weakened() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -28,7 +28,7 @@ struct LostChangeTests {
     }
 
     @Test(
-        "L8, L20: a match of a sensor that became weak meanwhile is none",
+        "L8, L20: a match does not count if the sensor became weak meanwhile",
         arguments: [true, false]
     )
     func weakenedMeanwhile(isLost: Bool) async throws {
@@ -44,7 +44,7 @@ struct LostChangeTests {
         }
     }
 
-    @Test("L11b: a removal of all that fails in the middle has the service look what is left")
+    @Test("L11b: after a partial removal of all templates, the service lists the rest")
     func half() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -57,13 +57,13 @@ struct LostChangeTests {
             await #expect(throws: DBusError.self) {
                 _ = try await device.removeAllTemplates(options: [:])
             }
-            // It has announced nothing.
+            // The sensor has not announced the change.
             let after = try await bench.state(context)
             #expect(!after.isEmpty && after != before)
         }
     }
 
-    @Test("L8: a match of a sensor that becomes weak while it lists anew is none")
+    @Test("L8: a match does not count if the sensor becomes weak during its new list")
     func weakenedWhileListed() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -72,7 +72,7 @@ struct LostChangeTests {
             let operation = try await sensor.operation()
             let asked = sensor.count(of: "ListTemplates")
             sensor.unanswered = ["ListTemplates"]
-            // It has matched, and is asked whether it is what it was.
+            // The sensor has matched, and the daemon revalidates its properties.
             sensor.onLook = {
                 sensor.onLook = nil
                 sensor.signals.templatesChanged(uid: uid)
@@ -86,7 +86,7 @@ struct LostChangeTests {
         }
     }
 
-    @Test("L20: a sensor that was plugged in, or out, unheard is asked before the next decision")
+    @Test("L20: a device connected or removed without a signal is noticed before a decision")
     func presence() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -104,11 +104,11 @@ struct LostChangeTests {
         }
     }
 
-    @Test("L16: a sensor that doesn't say what it is isn't used, whatever it lists")
+    @Test("L16: a sensor that does not report its properties is not used")
     func silent() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
-            // A question that a full bus refuses is no fault of the sensor: it stays, unused.
+            // A query refused by a full bus is no fault, so the sensor stays, but unused.
             sensor.propertyError = .limitsExceeded
             await expectName(.biometryNotAvailable) {
                 _ = try await bench.begin(person.connection, 1, ["timeout": .uint64(60_000)])
@@ -122,14 +122,14 @@ struct LostChangeTests {
         }
     }
 
-    @Test("L21: a sensor whose answer is late, as everything on the bus is, has not failed")
+    @Test("L21: a late answer of a sensor on a slow bus is no failure")
     func lateBus() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
             let bus = bench.bus.pid
             sensor.onList = {
                 sensor.onList = nil
-                // For longer than a sensor may take.
+                // Stop the bus for longer than the sensor's timeout.
                 kill(bus, SIGSTOP)
                 _ = EventLoop.shared.schedule(after: .seconds(4)) { kill(bus, SIGCONT) }
             }
@@ -140,7 +140,7 @@ struct LostChangeTests {
         }
     }
 
-    @Test("L21: a sensor that looks while the bus is late goes on looking")
+    @Test("L21: a slow bus does not end a verification")
     func lateHealth() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -149,10 +149,10 @@ struct LostChangeTests {
             let operation = try await sensor.operation()
             let states = try await bench.announcedStates()
             let asked = sensor.count(of: "Health")
-            // From before it is asked how it is, which is after three seconds.
+            // The first health check comes after three seconds.
             kill(bus, SIGSTOP)
             _ = EventLoop.shared.schedule(after: .seconds(6)) { kill(bus, SIGCONT) }
-            // The first question is given up, and asked once more.
+            // The first query times out and is repeated.
             try await eventually("Health") { sensor.count(of: "Health") > asked + 1 }
             operation.succeed(template)
             #expect(try await call.reply()["mechanism"] == .string("biometry"))
@@ -160,7 +160,7 @@ struct LostChangeTests {
         }
     }
 
-    @Test("L16: a sensor that says that it is something that no sensor is isn't used")
+    @Test("L16: a sensor with an invalid property is not used")
     func nonsense() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -172,7 +172,7 @@ struct LostChangeTests {
         }
     }
 
-    @Test("L16: however often a sensor announces that it is another, it is asked once at a time")
+    @Test("L16: many announced changes of a sensor cause one query at a time")
     func announcing() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()

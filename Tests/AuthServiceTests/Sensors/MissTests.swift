@@ -4,13 +4,13 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// A failed attempt counts, whatever becomes of the messages about it.
-@Suite("Failed attempts", .timeLimit(.minutes(10)))
+/// A miss counts, even if messages about it are lost.
+@Suite("Misses", .timeLimit(.minutes(10)))
 struct MissTests {
     init() { EventLoop.shared.startThread() }
 
     @Test(
-        "L20: on a bus whose queues are full, as many wrong fingers as were shown are counted",
+        "L20: with full bus queues every shown wrong finger is counted",
         .enabled(if: !isSanitized, "with a sanitizer the service takes long to read 127 MiB")
     )
     func flooded() async throws {
@@ -22,7 +22,7 @@ struct MissTests {
             let call = try bench.begin(person.connection, 1, ["timeout": .uint64(100_000)])
             for await event in call.events where event.kind == "sensor-ready" { break }
 
-            // Nothing more gets through to the daemon.
+            // From here on, no further message reaches the daemon.
             bench.daemon.process.signal(SIGSTOP)
             defer { bench.daemon.process.signal(SIGCONT) }
             try await Self.flood(bench)
@@ -31,7 +31,7 @@ struct MissTests {
             try await eventually("a finger to be seen") {
                 try await sensor.pending().count < outcomes.count
             }
-            // Signals that were sent meanwhile are dropped by now.
+            // By this point the bus has dropped signals that were sent meanwhile.
             for _ in 0..<3 { _ = try await sensor.pending() }
             bench.daemon.process.signal(SIGCONT)
 
@@ -43,8 +43,9 @@ struct MissTests {
         }
     }
 
-    /// Sends the daemon more than a bus keeps for one connection (127 MiB); two do it, because a
-    /// bus keeps no more than that of one sender either.
+    /// Sends the daemon more than a bus queues for a connection (127 MiB).
+    ///
+    /// Two senders are needed, because a bus also limits each sender.
     @BusActor private static func flood(_ bench: ServiceBench) async throws {
         let part = [UInt8](repeating: 0, count: 1 << 20)
         for _ in 0..<2 {
@@ -60,7 +61,7 @@ struct MissTests {
                     for _ in 0..<15 { try writer.write(part) }
                 }
             }
-            // Its messages are with the bus when this is answered.
+            // After this reply, the bus has all messages.
             _ = try await flooder.nameOwner(TestDaemon.name)
         }
         await expectName(.limitsExceeded) {
@@ -69,7 +70,7 @@ struct MissTests {
     }
 
     @Test(
-        "L20: a failed attempt is answered with what is left; a number counts once, in its turn"
+        "L20: a miss returns the remaining attempts, and each number counts once, in order"
     )
     func numbers() async throws {
         try await ServiceBench.run { bench in
@@ -92,7 +93,7 @@ struct MissTests {
         }
     }
 
-    @Test("L20: an enrolment has no failed attempts")
+    @Test("L20: an enrolment has no misses")
     func enrolment() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -107,7 +108,7 @@ struct MissTests {
     }
 
     @Test(
-        "L17, L20: a failed attempt that can't be written is answered with an error, and counts",
+        "L17, L20: a miss that can't be written is answered with an error, and counts",
         .enabled(if: SmallDisk.isPossible)
     )
     func fullDisk() async throws {
@@ -128,7 +129,7 @@ struct MissTests {
         }
     }
 
-    @Test("R8: a sensor that fails again and again counts as no miss, and locks nothing")
+    @Test("R8: repeated failures of a sensor count as no miss and cause no lockout")
     func failures() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -147,7 +148,7 @@ struct MissTests {
         }
     }
 
-    /// A person, a sensor, and an evaluation that looks.
+    /// Starts an evaluation of a person on a sensor.
     @BusActor private static func looking(
         _ bench: ServiceBench
     ) async throws -> (Person, ScriptedSensor, StreamingCall<[String: Variant]>) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthService
 
-/// Files that say what may be a sensor.
+/// Files that describe which programs may be sensors.
 struct SensorDescriptionTests {
     private let folder: TemporaryFolder
     private let descriptions: SensorDescriptions
@@ -25,7 +25,7 @@ struct SensorDescriptionTests {
         return descriptions.trust(in: "Palm")
     }
 
-    @Test("L24: what a file doesn't say is the least: root, and convenience")
+    @Test("L24: omitted keys have the lowest trust: root and convenience")
     @BusActor func defaults() throws {
         #expect(try trust("") == .granted(uids: [0], strength: .convenience))
         #expect(try trust("[Sensor]\n# nothing\n") == .granted(uids: [0], strength: .convenience))
@@ -37,7 +37,7 @@ struct SensorDescriptionTests {
     }
 
     @Test(
-        "L24: a mistake lets nobody be the sensor, and is told with file, line and key",
+        "L24: a mistake refuses the sensor, and is reported with file, line and key",
         arguments: [
             ("Strength=strong", "1: Strength stands before any [Section]."),
             ("[Sensors]", "1: [Sensors] is no section here; there are [Sensor]."),
@@ -62,7 +62,7 @@ struct SensorDescriptionTests {
         #expect(try trust(text) == .refused("\(folder.path)/usr/Palm.conf:\(told)"))
     }
 
-    @Test("L24: an administrator's file hides the package's, whatever it is")
+    @Test("L24: an administrator's file hides the package's file, even if invalid")
     @BusActor func precedence() throws {
         #expect(
             descriptions.trust(in: "Palm")
@@ -82,7 +82,7 @@ struct SensorDescriptionTests {
         }
     }
 
-    @Test("L24: a second sensor of a program is what its first is, unless a file says otherwise")
+    @Test("L24: a second sensor of a program has the trust of the first, unless a file exists")
     @BusActor func numbered() throws {
         let first = try trust("[Sensor]\nStrength=strong\n")
         for name in ["Palm2", "Palm9"] { #expect(descriptions.trust(in: name) == first) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Operations of sensors", .timeLimit(.minutes(10)))
 struct SensorOperationTests {
-    /// A person, and a sensor on which they have a template.
+    /// Adds a person, and a sensor with a template of theirs.
     @BusActor
     private static func enrolled(
         _ bench: ServiceBench
@@ -17,7 +17,7 @@ struct SensorOperationTests {
         return (person, sensor, sensor.add(for: person.peer.uid))
     }
 
-    @Test("L16: events of other connections, and of other operations, mean nothing")
+    @Test("L16: events of other connections or operations are ignored")
     func forged() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await Self.enrolled(bench)
@@ -59,7 +59,7 @@ struct SensorOperationTests {
                 signature: "u"
             ) { writer throws(DBusError) in try writer.write(person.peer.uid) }
             let asked = sensor.count(of: "ListTemplates")
-            // Its answers are in order behind all of these.
+            // These replies arrive after all signals above were handled.
             _ = try await bench.manager(forger).version()
             _ = try await bench.manager(sensor.connection).version()
             #expect(sensor.count(of: "ListTemplates") == asked)
@@ -94,7 +94,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("R8: a sensor that is busy with what was canceled is asked again when that has ended")
+    @Test("R8: a sensor busy with a canceled operation is asked again after its end")
     func busy() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await Self.enrolled(bench)
@@ -113,7 +113,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("L25: a sensor that says busy is named to caller and prompt, and may be ready again")
+    @Test("L25: a busy sensor is reported to caller and prompt, and may become ready again")
     func inUse() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await Self.enrolled(bench)
@@ -151,7 +151,8 @@ struct SensorOperationTests {
             let evaluation = bench.evaluate(person)
             for number in 0..<12 { try await sensor.operation(number).fail(.sensorBusy) }
             let last = try await sensor.operation(12)
-            // One pause after each refusal: it looks within half a second of its being free.
+            // With a pause after each refusal, the sensor starts within half a second of being
+            // free.
             #expect(SensorOperations.busyPause <= .milliseconds(500))
             #expect(person.updates.seen.count { $0.kind == "sensor-busy" } == 1)
             last.succeed(template)
@@ -159,7 +160,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("What a sensor gives as reason for its fault reaches the prompt and the caller")
+    @Test("A sensor's reason for its fault reaches the prompt and the caller")
     func reason() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await Self.enrolled(bench)
@@ -172,20 +173,20 @@ struct SensorOperationTests {
         }
     }
 
-    /// How a sensor is lost to a person that it looks at.
+    /// How a sensor is lost during a verification.
     enum Loss: CaseIterable {
-        /// Its device goes while the prompt is being shown.
+        /// The device is removed before the prompt is shown.
         case unpluggedEarly
         case unplugged
-        /// It and its program are gone from the system.
+        /// The sensor and its program are uninstalled.
         case removed
         case crashed
-        /// It crashes before it has said that it looks.
+        /// The sensor crashes before it is ready.
         case crashedEarly
         case hung
         case lied
 
-        /// What the prompt is told.
+        /// The cause in the prompt.
         var cause: String {
             switch self {
             case .unpluggedEarly, .unplugged, .removed: "missing"
@@ -193,7 +194,7 @@ struct SensorOperationTests {
             }
         }
 
-        /// What the caller is told.
+        /// The caller's error message.
         var message: String {
             cause == "missing"
                 ? "No biometric sensor is left: The sensor is not connected."
@@ -217,7 +218,7 @@ struct SensorOperationTests {
     }
 
     @Test(
-        "A sensor that is lost while it looks is named with its cause, to the prompt and the app",
+        "A sensor lost during a verification is reported with its cause to prompt and app",
         arguments: Loss.allCases
     )
     func lost(_ loss: Loss) async throws {
@@ -259,7 +260,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("L16: a sensor whose operation goes on for 5 s after Cancel is failed, and recovers")
+    @Test("L16: a sensor that does not end a canceled operation within 5 s fails, and recovers")
     func unanswered() async throws {
         try await ServiceBench.run { bench in
             #expect(SensorOperations.patience == .seconds(5))
@@ -280,7 +281,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("L16: a match with a template that the user doesn't have is none")
+    @Test("L16: a match with a template that the user does not have does not count")
     func unknownTemplate() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await Self.enrolled(bench)
@@ -295,7 +296,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("Contract 3: a sensor that goes while it looks ends it with -6, and then it is -13")
+    @Test("Contract 3: a device removed during a verification gives -6, and afterwards -13")
     func absent() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await Self.enrolled(bench)
@@ -312,7 +313,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("L16: when another process owns the name, what ran on the first one is over")
+    @Test("L16: a new owner of the name ends operations of the previous owner")
     func replaced() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await Self.enrolled(bench)
@@ -336,17 +337,17 @@ struct SensorOperationTests {
         }
     }
 
-    /// What a sensor that the bus can start has told when another process gets its name.
+    /// What a sensor that the bus can start has signalled before a handover of its name.
     enum Handover: CaseIterable {
         case nothing
-        /// That it looks.
+        /// Ready for the operation.
         case ready
-        /// Nothing, and nobody hears that it gave up its name.
+        /// Nothing, and the signal about its name is lost.
         case unheard
     }
 
     @Test(
-        "L16: what a sensor says that gave its name to another process is nobody's word",
+        "L16: the result of a sensor that gave its name away is ignored",
         arguments: Handover.allCases
     )
     func handedOver(_ handover: Handover) async throws {
@@ -365,7 +366,7 @@ struct SensorOperationTests {
             let second = ScriptedSensor("Third", on: try bench.bus.connect())
             second.templates = first.templates
             try second.appear()
-            // Where the service can hear it, it knows of the second one when this returns.
+            // After this reply, the service knows the second sensor, if the signal was not lost.
             _ = try await bench.manager(second.connection).version()
             operation.succeed(template)
             switch handover {
@@ -380,7 +381,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("L16: a sensor that gives its name away while its list is asked for has no match")
+    @Test("L16: a sensor that gives its name away during its list query has no match")
     func handedOverInBetween() async throws {
         try await ServiceBench.run { bench in
             let (person, first, _) = try await Self.enrolled(bench)
@@ -389,7 +390,7 @@ struct SensorOperationTests {
             let second = ScriptedSensor("Third", on: try bench.bus.connect())
             let evaluation = bench.evaluate(person)
             let operation = try await first.operation()
-            // The service doesn't know it, and asks both for what they list.
+            // The service does not know the template, so it queries the lists of both.
             let template = first.add(for: person.peer.uid, announcing: false)
             second.templates = first.templates
             let asked = first.count(of: "ListTemplates")
@@ -407,7 +408,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("L16: a sensor that hangs while it looks is given up, and the prompt goes")
+    @Test("L16: a sensor that hangs during a verification is given up, and the prompt ends")
     func hanging() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await Self.enrolled(bench)
@@ -420,7 +421,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("L16: more hints than a person can read are dropped, and so is a second ready")
+    @Test("L16: excess hints and a repeated ready signal are dropped")
     func hints() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await Self.enrolled(bench)
@@ -442,7 +443,7 @@ struct SensorOperationTests {
         }
     }
 
-    @Test("L5: all usable sensors look at once; the first match wins, the others are canceled")
+    @Test("L5: all usable sensors verify at once, and the first match cancels the others")
     func together() async throws {
         try await ServiceBench.run { bench in
             let (person, first, _) = try await Self.enrolled(bench)
@@ -458,13 +459,13 @@ struct SensorOperationTests {
 }
 
 extension ServiceBench {
-    /// A one-shot evaluation that runs.
+    /// Starts a one-shot evaluation.
     func evaluate(_ person: Person, _ policy: UInt32 = 1) -> RunningEvaluation {
         RunningEvaluation(manager(person.connection), policy)
     }
 }
 
-/// A call of Evaluate and what came of it.
+/// A running call of Evaluate and its result.
 @BusActor
 final class RunningEvaluation {
     private let ended = Witness<Result<[String: Variant], DBusError>>()
@@ -490,7 +491,7 @@ final class RunningEvaluation {
         try await ended.first("the end", within: .seconds(60)) { _ in true }.get()
     }
 
-    /// The name of the error that it ended with; nil: it succeeded, or did not end.
+    /// Returns the name of the evaluation's error; nil if it succeeded or did not end.
     func error(within limit: Duration = .seconds(60)) async -> DBusError.Name? {
         let end = try? await ended.first("the end", within: limit) { _ in true }
         guard case .failure(let error)? = end else { return nil }

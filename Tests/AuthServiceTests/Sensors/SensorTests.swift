@@ -6,15 +6,15 @@ import Testing
 
 @testable import AuthService
 
-@Suite("Sensors as the daemon sees them", .timeLimit(.minutes(10)))
+@Suite("Sensors from the daemon's view", .timeLimit(.minutes(10)))
 struct SensorTests {
-    @Test("L16: a sensor that speaks no common version is incompatible, and only asked how it is")
+    @Test("L16: a sensor without a common version is incompatible, and gets health queries only")
     func versions() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor(expecting: "incompatible") { $0.versions = [2, 7] }
             sensor.templates[bench.uid] = [Template(id: "a", label: "", created: 0)]
             #expect(try await bench.canEvaluate().code == -6)
-            // One that was slow to say its versions is asked how it does, and for nothing else.
+            // If its properties came late, the daemon queries its health, and no other method.
             #expect(sensor.calls.seen.allSatisfy { $0 == "Health" })
             sensor.connection.close()
             try await bench.waitForNoDevice()
@@ -40,7 +40,7 @@ struct SensorTests {
         }
     }
 
-    @Test("Hotplug: a sensor's object comes with its name and goes with it")
+    @Test("A sensor's object appears and disappears with its bus name")
     func hotplug() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -65,7 +65,7 @@ struct SensorTests {
         }
     }
 
-    @Test("What a sensor is now is announced, and nothing else")
+    @Test("Only changed properties of a sensor are announced")
     func changes() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -92,7 +92,7 @@ struct SensorTests {
         }
     }
 
-    @Test("L16: of a flood of names some are sensors, and another is one when one of them goes")
+    @Test("L16: with too many names some are sensors, and a removed sensor makes room for another")
     func room() async throws {
         try await ServiceBench.run { bench in
             let others = try bench.bus.connect()
@@ -113,7 +113,7 @@ struct SensorTests {
         }
     }
 
-    @Test("L16: a silent sensor costs its patience once, and comes back when Health says ok")
+    @Test("L16: a silent sensor costs its timeout once, and returns when Health is ok")
     func silent() async throws {
         try await ServiceBench.run { bench in
             let silent = try await bench.sensor("Silent")
@@ -145,7 +145,7 @@ struct SensorTests {
         }
     }
 
-    @Test("L16: a process that hangs from its first moment is failed, and recovers")
+    @Test("L16: a process that hangs from its start fails, and recovers")
     func hung() async throws {
         try await ServiceBench.run { bench in
             let program = try bench.bus.start(["localauth-sensor-simulated"])
@@ -162,7 +162,7 @@ struct SensorTests {
     }
 
     @Test(
-        "L16: a list of templates that no sound sensor has makes the sensor failed",
+        "L16: an invalid list of templates makes the sensor failed",
         arguments: [
             templates(["a", "a"]), templates([""]), templates([String(repeating: "x", count: 257)]),
             templates((0...256).map { "t\($0)" }),
@@ -187,7 +187,7 @@ struct SensorTests {
     }
 
     @Test(
-        "L16: a property of a wrong type, or none of those that exist, makes the sensor failed",
+        "L16: a property with a wrong type or an unknown value makes the sensor failed",
         arguments: [
             "Present", "BiometryType", "Strength", "ProtocolVersions", "EnrollStages",
             "Description", "Unavailability", "BuiltIn",
@@ -197,7 +197,7 @@ struct SensorTests {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
             let states = try await bench.announcedStates()
-            // Any text is a description.
+            // Any text is valid here, so use a wrong type.
             let isText = ["Description", "Unavailability"].contains(name)
             sensor.announce(name, as: isText ? .uint32(1) : .string("fnord"))
             _ = try await states.first("failed") { $0 == "failed" }
@@ -207,7 +207,7 @@ struct SensorTests {
         }
     }
 
-    @Test("L16: what a sensor did wrong is told though it says that it failed, until it works")
+    @Test("L16: a sensor's fault is kept while it reports a failure, until it works")
     func kept() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -215,7 +215,7 @@ struct SensorTests {
             sensor.state = "failed"
             sensor.announce("Present", as: .string("fnord"))
             _ = try await states.first("failed") { $0 == "failed" }
-            // It is asked again where its first answer was taken.
+            // The daemon queries it again after handling its first answer.
             try await eventually("Health") { sensor.count(of: "Health") > 1 }
             sensor.state = "ok"
             try await bench.waitForDevice(is: "")
@@ -224,7 +224,7 @@ struct SensorTests {
         }
     }
 
-    @Test("L16: a match of who gave its name away is no fault of who has it now")
+    @Test("L16: a match of a sensor without the name is no fault of the current owner")
     func successor() async throws {
         try await ServiceBench.run { bench in
             let (person, first, template) = try await bench.enrolled()
@@ -237,7 +237,7 @@ struct SensorTests {
             let operation = try await first.operation()
             let asked = first.count(of: "ListTemplates")
             first.unanswered.insert("ListTemplates")
-            // Nobody lists it; the service asks again before it says so.
+            // No sensor lists the template, so the service queries again before it decides.
             operation.succeed("unknown")
             try await eventually("the question") { first.count(of: "ListTemplates") > asked }
             try await first.connection.giveUpName(name)
@@ -250,7 +250,7 @@ struct SensorTests {
         }
     }
 
-    @Test("L16: a word for Unavailability that is none of the contract's reads as failed")
+    @Test("L16: an unknown word for Unavailability counts as failed")
     func reasons() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -263,7 +263,7 @@ struct SensorTests {
         }
     }
 
-    @Test("L16: a sensor that floods keeps nobody from an answer")
+    @Test("L16: a sensor that floods the daemon blocks no answer")
     func flood() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
@@ -284,7 +284,7 @@ struct SensorTests {
 
     // MARK: - Started by the bus
 
-    @Test("A sensor that the bus starts sleeps after status 0 and is woken when it is needed")
+    @Test("A sensor that the bus starts sleeps after exit status 0, and is woken when needed")
     func sleeping() async throws {
         try await ServiceBench.run { bench in
             try await bench.install("Sleepy")
@@ -303,7 +303,7 @@ struct SensorTests {
         }
     }
 
-    @Test("L16: a sensor that crashes is crashed, and the bus starts it again")
+    @Test("L16: a sensor that crashes is reported as crashed, and the bus starts it again")
     func crashing() async throws {
         try await ServiceBench.run { bench in
             try await bench.install("Shaky")
@@ -335,7 +335,7 @@ struct SensorTests {
 }
 
 extension ServiceBench {
-    /// Lets the bus start a simulated sensor, or whatever `program` is.
+    /// Lets the bus start a simulated sensor, or another program.
     func install(_ name: String, program: String = "localauth-sensor-simulated") async throws {
         try await bus.offer("org.localauth.Sensor1." + name, [program, "--name", name])
     }
@@ -344,7 +344,7 @@ extension ServiceBench {
         try await bus.withdraw("org.localauth.Sensor1." + name)
     }
 
-    /// The process that owns a sensor's name; one that this bus started.
+    /// Returns the process that owns a sensor's name, which this bus started.
     func process(_ name: String) async throws -> Int32 {
         guard let pid = try await bus.process(of: "org.localauth.Sensor1." + name) else {
             throw TestFailure("expected an owner of \(name)")

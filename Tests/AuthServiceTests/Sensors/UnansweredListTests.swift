@@ -7,20 +7,20 @@ import Testing
 
 @testable import AuthService
 
-/// A sensor that doesn't say who is enrolled may have anybody enrolled by now.
-@Suite("Lists that aren't answered", .timeLimit(.minutes(10)))
+/// A sensor that does not list its templates may have different templates by now.
+@Suite("Unanswered list queries", .timeLimit(.minutes(10)))
 struct UnansweredListTests {
     enum Fault: CaseIterable {
         case refused
         case silent
         case malformed
-        /// It left another user's question unanswered, and is left alone for a while.
+        /// It left another user's query unanswered, and is in back-off.
         case failed
-        /// It says so itself, and lists nobody.
+        /// It reports itself unusable, and lists no templates.
         case outOfUse
     }
 
-    /// Has the sensor not say who is enrolled; what it returns ends that.
+    /// Makes the sensor stop listing templates; the returned closure restores it.
     @BusActor private static func begin(
         _ fault: Fault,
         _ sensor: ScriptedSensor,
@@ -54,12 +54,12 @@ struct UnansweredListTests {
         }
     }
 
-    @Test("L11b: a sensor that says that it can't list one user is there for the others")
+    @Test("L11b: a sensor that can't list one user still works for other users")
     func degraded() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
             let device = bench.device(on: person.connection)
-            // Of one user it has said it, and of the other it can't.
+            // The sensor has listed one user, but can't list the other.
             #expect(try await bench.device().listTemplates(options: [:]).isEmpty)
             sensor.listError = .sensorFailed
             await #expect(throws: DBusError.self) {
@@ -67,14 +67,14 @@ struct UnansweredListTests {
             }
             #expect(try await device.unavailability() == "")
             #expect(try await bench.state(bench.context(on: person.connection)).isEmpty)
-            // What can't be listed can be removed nevertheless.
+            // Templates that can't be listed can still be removed.
             #expect(try await device.removeAllTemplates(options: [:]) == 1)
             sensor.listError = nil
             #expect(try await device.listTemplates(options: [:]).isEmpty)
         }
     }
 
-    @Test("L11b: where a sensor doesn't list more users than can be kept, it is said of nobody")
+    @Test("L11b: if too many users are unlisted, every user counts as unknown")
     func manyUsers() async throws {
         try await AuditBench.run { bench in
             let (sensor, _) = try await bench.sensor(for: getuid())
@@ -86,7 +86,7 @@ struct UnansweredListTests {
     }
 
     @Test(
-        "L11b: a verifier that doesn't answer has nobody asked, whatever it said before",
+        "L11b: without an answer of the verifier no prompt appears, despite earlier answers",
         arguments: [false, true]
     )
     func verifier(isSilent: Bool) async throws {
@@ -97,7 +97,7 @@ struct UnansweredListTests {
             let refusal = await #expect(throws: DBusError.self) {
                 _ = try await bench.begin(person.connection, 2).reply()
             }
-            // Not for its deadline, and not because there were no passcode.
+            // The cause is neither a timeout nor a missing password.
             #expect(refusal?.name == .passcodeNotSet)
             #expect(refusal?.message.contains("can't be asked") == true)
             #expect(person.prompts.seen.isEmpty)
@@ -105,7 +105,7 @@ struct UnansweredListTests {
     }
 
     @Test(
-        "L11b: a context hears that its domain state is empty without a list, and what it is again",
+        "L11b: a context is told when its domain state becomes empty and returns",
         arguments: Fault.allCases
     )
     func announced(_ fault: Fault) async throws {
@@ -119,7 +119,7 @@ struct UnansweredListTests {
                 if let state { told.record(state) }
             }
             let end = try await Self.begin(fault, sensor, on: bench)
-            // Whoever asks has the sensor asked behind the answer.
+            // Each call queries the sensor in the background.
             try await eventually("nothing to be read") {
                 _ = try await bench.canEvaluate(as: person.connection)
                 return try await bench.state(context).isEmpty
@@ -134,13 +134,13 @@ struct UnansweredListTests {
         }
     }
 
-    @Test("L25: an evaluation waits for a sensor that was always too busy to say whom it knows")
+    @Test("L25: an evaluation waits for a sensor that has been too busy to list")
     func busy() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
             let sensor = try await bench.sensor { $0.listError = .sensorBusy }
             let template = sensor.add(for: person.peer.uid, announcing: false)
-            // A short one waits for it until its deadline.
+            // A short evaluation waits until its timeout.
             await expectName(.systemCancel) {
                 _ = try await bench.begin(person.connection, 1, ["timeout": .uint64(3000)]).reply()
             }
@@ -155,7 +155,7 @@ struct UnansweredListTests {
         }
     }
 
-    @Test("L25: nobody waits for a busy sensor that the call leaves out")
+    @Test("L25: no call waits for a busy sensor that it excludes")
     func busyAside() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -171,14 +171,14 @@ struct UnansweredListTests {
                 await expectName(.biometryNotEnrolled) {
                     _ = try await bench.begin(person.connection, 1, options).reply()
                 }
-                // It would be asked again and again for five seconds.
+                // A wait would query it repeatedly for five seconds.
                 #expect(busy.count(of: "ListTemplates") - asked < 4)
             }
         }
     }
 
     @Test(
-        "L25: a sensor that is too busy to list whom it knew is named, and looks when it is free",
+        "L25: a busy sensor with an earlier list is reported, and verifies when free",
         arguments: [1, 2] as [UInt32]
     )
     func busyWithList(policy: UInt32) async throws {
@@ -199,14 +199,14 @@ struct UnansweredListTests {
     }
 
     enum Moment: CaseIterable {
-        /// Before the match, and the list that is asked for since comes after it.
+        /// Before the match, so that the new list lacks the template.
         case unlisted
-        /// While the match is held against what the sensor is by now.
+        /// During the revalidation after the match.
         case matched
     }
 
     @Test(
-        "L11b: a match by a template that has gone meanwhile grants nothing, and is no fault",
+        "L11b: a match with a template removed meanwhile grants nothing, and is no fault",
         arguments: Moment.allCases
     )
     func gone(_ moment: Moment) async throws {
@@ -226,7 +226,7 @@ struct UnansweredListTests {
                 sensor.unanswered = ["ListTemplates"]
                 remove()
                 operation.succeed(template)
-                // The match is before this one's answer.
+                // After this reply, the daemon has handled the match.
                 _ = try await bench.manager(sensor.connection).version()
                 sensor.speak()
             case .matched:
@@ -242,7 +242,7 @@ struct UnansweredListTests {
     }
 
     @Test(
-        "L7, L11b: a match whose template goes before it is confirmed grants nothing",
+        "L7, L11b: a match whose template is removed before its confirmation grants nothing",
         arguments: [false, true]
     )
     func goneUnconfirmed(isBusy: Bool) async throws {
@@ -256,7 +256,7 @@ struct UnansweredListTests {
             let call = try bench.begin(person.connection)
             try await sensor.operation().succeed(template)
             for await event in call.events where event.kind == "confirmation-required" { break }
-            // What it has no more it says when it is asked again, or not at all.
+            // The sensor reports the removal when queried again, or can't list because it is busy.
             if isBusy {
                 sensor.listError = .sensorBusy
             } else {
@@ -272,7 +272,7 @@ struct UnansweredListTests {
         }
     }
 
-    @Test("L11b: a match by a template that nobody told of is one of another enrolment")
+    @Test("L11b: a match with an unannounced template counts for the changed enrolment")
     func unheardTemplate() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -287,7 +287,7 @@ struct UnansweredListTests {
         }
     }
 
-    @Test("L25: a busy sensor keeps neither the passcode nor another sensor waiting")
+    @Test("L25: a busy sensor delays neither the password nor another sensor")
     func busyBesideOthers() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, _) = try await bench.enrolled()
@@ -296,7 +296,7 @@ struct UnansweredListTests {
             let begun = sensor.count(of: "ListTemplates")
             let byPasscode = bench.evaluate(person, 2)
             _ = try await person.prompts.first("a prompt") { _ in true }
-            // Who waits asks a dozen times.
+            // A waiting evaluation would query a dozen times.
             #expect(sensor.count(of: "ListTemplates") < begun + 5)
             try await bench.manager(person.connection).invalidate()
             #expect(await byPasscode.error() == .appCancel)
@@ -313,7 +313,7 @@ struct UnansweredListTests {
     }
 
     @Test(
-        "L25: beside a sensor that says busy the passcode is taken, and so is another's match",
+        "L25: beside a busy sensor, the password or another sensor's match still counts",
         arguments: [false, true]
     )
     func othersGoOn(isByPasscode: Bool) async throws {
@@ -338,7 +338,7 @@ struct UnansweredListTests {
     }
 
     @Test(
-        "L11b, R67: without a list no item of the current enrolment is opened, and none deleted",
+        "L11b, R67: without a list, items of the current enrolment stay closed but are kept",
         arguments: Fault.allCases
     )
     func newFinger(_ fault: Fault) async throws {
@@ -353,7 +353,7 @@ struct UnansweredListTests {
             #expect(try await first.value() == "secret")
             let end = try await Self.begin(fault, sensor, on: bench)
             _ = sensor.add(for: uid, announcing: false)
-            // As fprintd does, which doesn't always say which finger it was.
+            // fprintd may also report a match without the matching finger.
             let match = onLoop { try? await sensor.operation(1).succeed(template) }
             for context in [nil, context] {
                 await expectName(.keychainAuthFailed) {
@@ -367,7 +367,7 @@ struct UnansweredListTests {
             #expect(sensor.operations.seen.count == 1)
             match.cancel()
 
-            // As it was: the item is still there.
+            // The templates are restored, so the item is still valid.
             end()
             try await bench.waitForDevice(is: "", within: .seconds(30))
             #expect(try await keychain.read(id, context: context) == "secret")
@@ -384,7 +384,7 @@ struct UnansweredListTests {
     }
 
     @Test(
-        "L11b, R33: without a list no context succeeds by the biometry that it proved before",
+        "L11b, R33: without a list, no context reuses its earlier biometric success",
         arguments: Fault.allCases
     )
     func earlierSuccess(_ fault: Fault) async throws {
@@ -408,7 +408,7 @@ struct UnansweredListTests {
         }
     }
 
-    @Test("L11b, R67: a sensor out of use that lists the same takes no item of another's away")
+    @Test("L11b, R67: an unusable sensor with an unchanged list invalidates no item")
     func outOfUse() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -432,7 +432,7 @@ struct UnansweredListTests {
         }
     }
 
-    @Test("L11b: what one sensor doesn't say, another's match doesn't make up for")
+    @Test("L11b: a match of one sensor does not replace the missing list of another")
     func otherSensor() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()

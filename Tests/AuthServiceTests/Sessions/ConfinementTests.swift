@@ -6,7 +6,7 @@ import Testing
 @testable import AuthService
 @testable import DBus
 
-/// What shows that a process is in a sandbox, one mark after the other.
+/// Checks each sign of a sandbox separately.
 struct ConfinementTests {
     init() { EventLoop.shared.startThread() }
 
@@ -15,7 +15,7 @@ struct ConfinementTests {
     private func isFree(_ change: (inout Confinement) -> Void = { _ in }) throws -> Bool {
         let own = try #require(Self.own)
         var process = own
-        // Where the tests themselves run must not decide.
+        // The test's own unit and labels must not decide.
         process.groups = ["0::/user.slice/user-1000.slice/session-2.scope"]
         process.labels = []
         change(&process)
@@ -29,7 +29,7 @@ struct ConfinementTests {
         #expect(!own.roots.isEmpty)
     }
 
-    @Test("L23: a process that is gone, or not there, counts as sandboxed")
+    @Test("L23: a process that has ended or never existed counts as sandboxed")
     @BusActor
     func gone() throws {
         #expect(Confinement(pid: Int32.max) == nil)
@@ -47,7 +47,7 @@ struct ConfinementTests {
         #expect(try mayBeSandboxed(getuid() + 1, getpid()), "it is another user's by now")
     }
 
-    /// Each turn doubles what is below the folder.
+    /// Each turn doubles the number of mounts below the folder.
     private static let manyMounts = """
         set -e
         folder=$0/$(printf '%0240d' 0)
@@ -62,7 +62,7 @@ struct ConfinementTests {
         """
 
     @Test(
-        "L21, L23: however many mounts others add, who is in no sandbox is known",
+        "L21, L23: any number of mounts by others does not hide that a process is free",
         .enabled(if: geteuid() == 0, "only root can mount")
     )
     func mounts() throws {
@@ -76,7 +76,7 @@ struct ConfinementTests {
         #expect(try #require(mounts).count > 1 << 20)
         var crowded = try #require(Confinement(pid: process.pid))
         #expect(try !isFree { $0.roots = crowded.roots })
-        // For whom these are the system's own.
+        // The process is free relative to its own mounts.
         crowded.groups = []
         crowded.labels = []
         #expect(crowded.isFree(beside: crowded, roots: [crowded.roots]))
@@ -118,7 +118,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "L23: the unit of a sandbox is known by its control group",
+        "L23: the control group identifies a sandbox's unit",
         arguments: [
             ("app-flatpak-org.example.App-4711.scope", false),
             ("flatpak-org.example.App-4711.scope", false), ("snap.chat.chat-1a2b.scope", false),
@@ -136,7 +136,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "L23, L36: The id of a sandbox is read from its control group and its label",
+        "L23, L36: a sandbox's id comes from its control group and its label",
         arguments: [
             (["app-flatpak-org.mozilla.firefox-4711.scope"], [], "org.mozilla.firefox"),
             (["flatpak-org.example.My\\x2dApp-1.scope"], [], "org.example.My-App"),
@@ -157,7 +157,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "L23: a profile or domain that confines is a sandbox, and so is an unknown one",
+        "L23: a confining or unknown profile or domain is a sandbox",
         arguments: [
             ("unconfined", true), ("chrome (unconfined)", true), ("evince (complain)", true),
             ("evince (enforce)", false), ("snap.chat.chat (complain)", false),

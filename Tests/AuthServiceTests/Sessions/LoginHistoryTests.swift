@@ -3,14 +3,14 @@ import Testing
 
 @testable import AuthService
 
-/// L2: what is known of where users have been.
+/// L2: the history of users' sessions.
 @Suite("Login history")
 struct LoginHistoryTests {
     private let clock = Clock()
     private let alice: UInt32 = 1000
     private let bob: UInt32 = 1001
 
-    /// A clock that goes on each time it is read.
+    /// A clock that advances at each reading.
     private final class Clock {
         var time: UInt64 = 100
 
@@ -30,7 +30,7 @@ struct LoginHistoryTests {
         return history
     }
 
-    @Test("L2: before anything is heard, and of a login before that, nothing is known")
+    @Test("L2: nothing is known before the first event, or about earlier logins")
     func unknown() {
         let silent = LoginHistory(now: clock.now)
         #expect(!silent.isAtMachine(alice, since: UInt64.max))
@@ -40,7 +40,7 @@ struct LoginHistoryTests {
         #expect(history.isAtMachine(alice, since: clock.now()))
     }
 
-    @Test("L2: a session counts as elsewhere until it was found at the machine")
+    @Test("L2: a session counts as remote until it is found at the machine")
     func undecided() {
         var history = begun()
         let login = clock.now()
@@ -54,7 +54,7 @@ struct LoginHistoryTests {
         #expect(history.isAtMachine(alice, since: login))
     }
 
-    @Test("L2: who was elsewhere stays so until the next login")
+    @Test("L2: a user who was remote stays remote until the next login")
     func elsewhere() {
         var history = begun()
         let login = clock.now()
@@ -62,7 +62,7 @@ struct LoginHistoryTests {
         #expect(history.belong(to: alice).count == 2)
         history.found(path(1), of: alice, isAtMachine: false)
         history.found(path(2), of: alice, isAtMachine: true)
-        // An answer that comes twice, or for nobody's session, changes nothing.
+        // A repeated result, or a result for an unknown session, has no effect.
         history.found(path(1), of: alice, isAtMachine: true)
         history.found(path(3), of: bob, isAtMachine: false)
         #expect(!history.isAtMachine(alice, since: login))
@@ -70,7 +70,7 @@ struct LoginHistoryTests {
         #expect(history.isAtMachine(bob, since: login))
     }
 
-    @Test("L2, L21: more sessions than are kept leave doubts, and no more memory")
+    @Test("L2, L21: more sessions than the limit cause doubts, but no more memory")
     func flood() {
         var history = begun()
         let login = clock.now()

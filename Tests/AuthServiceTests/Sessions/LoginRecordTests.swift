@@ -7,7 +7,7 @@ import Testing
 
 @testable import AuthService
 
-/// L2: what one process of the service knows of logins, and the next one.
+/// L2: the history that a process of the service passes to the next.
 @Suite("Login record")
 struct LoginRecordTests {
     private let folder: TemporaryFolder
@@ -24,20 +24,21 @@ struct LoginRecordTests {
         watch = try #require(LoginRecord.newWatch())
     }
 
-    /// What a process of the service has; those after one another have the same descriptors.
+    /// Returns the record of a new process of the service, which inherits the descriptors.
     @BusActor
     private func process() -> LoginRecord {
         LoginRecord(memory: memory, watch: watch, folder: folder.path)
     }
 
-    /// The login manager writes a session as it does it: beside its place, and then there.
+    /// Writes a session as the login manager does: to a temporary file, which is then renamed.
     private func write(_ session: String) {
         let temporary = folder.path + "/.#" + session
         close(open(temporary, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
         rename(temporary, folder.path + "/" + session)
     }
 
-    /// Alice has been at this machine alone, and Bob elsewhere, since they logged in at 200.
+    /// Returns a history in which Alice has been only at this machine, and Bob remote, since login
+    /// at 200.
     private func history() -> LoginHistory {
         var time: UInt64 = 100
         var history = LoginHistory(now: { time })
@@ -49,7 +50,7 @@ struct LoginRecordTests {
         return history
     }
 
-    @Test("L2: the next process knows what this one knew, as often as it is started")
+    @Test("L2: each next process has the previous process's history")
     @BusActor
     func restart() throws {
         process().save(history(), of: manager, read: 0)
@@ -65,7 +66,7 @@ struct LoginRecordTests {
         }
     }
 
-    @Test("L2: a session that came and went while no process ran leaves nothing believed")
+    @Test("L2: a session that came and went between two processes makes the history invalid")
     @BusActor
     func gap() {
         process().save(history(), of: manager, read: 0)
@@ -74,7 +75,7 @@ struct LoginRecordTests {
         #expect(process().recall(of: manager) == nil)
     }
 
-    @Test("L2: what was unread when it was counted is read with it, and nothing after that")
+    @Test("L2: a save marks only the counted bytes as read")
     @BusActor
     func counting() {
         let record = process()
@@ -91,7 +92,7 @@ struct LoginRecordTests {
         #expect(process().recall(of: manager) == nil)
     }
 
-    @Test("L2: what another login manager told, or wasn't written to its end, is not believed")
+    @Test("L2: a history of another login manager, or an incomplete one, is rejected")
     @BusActor
     func doubts() {
         let record = process()
@@ -110,7 +111,7 @@ struct LoginRecordTests {
         #expect(record.recall(of: manager) == nil)
     }
 
-    @Test("L2: the loop is told that a session is unread")
+    @Test("L2: the loop learns of unread sessions")
     @BusActor
     func news() async {
         let record = process()

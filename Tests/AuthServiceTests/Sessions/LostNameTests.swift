@@ -4,12 +4,12 @@ import LocalAuthBus
 import TestSupport
 import Testing
 
-/// Who left the bus, or came to it, while that lost the signals about it.
+/// Processes that join or leave the bus while their signals are lost.
 @Suite("Lost signals about names", .timeLimit(.minutes(10)))
 struct LostNameTests {
     init() { EventLoop.shared.startThread() }
 
-    @Test("L20, L9: the prompt of a caller that left unheard goes when the next one asks")
+    @Test("L20, L9: the prompt of a caller that left unnoticed ends at the next evaluation")
     func caller() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -27,7 +27,7 @@ struct LostNameTests {
         }
     }
 
-    @Test("L20: an agent that left unheard keeps no other from its place, and gets no prompt")
+    @Test("L20: an agent that left unnoticed blocks no other agent and gets no prompt")
     func agent() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -43,7 +43,7 @@ struct LostNameTests {
         }
     }
 
-    @Test("L20: an agent that left unheard gives its place to one that registers")
+    @Test("L20: an agent that left unnoticed frees its place for a new agent")
     func agentExists() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -53,7 +53,7 @@ struct LostNameTests {
         }
     }
 
-    @Test("L20: contexts of a caller that left unheard are no reason to refuse for long")
+    @Test("L20: contexts of a caller that left unnoticed cause no lasting refusal")
     func contexts() async throws {
         try await ServiceBench.run(configuration: "[Limits]\nContextsPerUser=2\n") { bench in
             let guest = try bench.bus.connect()
@@ -67,7 +67,7 @@ struct LostNameTests {
         }
     }
 
-    @Test("L20: a verifier that took another's place unheard is the one that is asked")
+    @Test("L20: a verifier that replaced another unnoticed gets the calls")
     func verifier() async throws {
         try await PrivateBus.run { bus in
             let first = try bus.connect()
@@ -75,7 +75,7 @@ struct LostNameTests {
             let daemon = try await TestDaemon(on: bus)
             try await bus.lose(.nameOwnerChanged)
             first.close()
-            // It is asked behind an answer.
+            // The background query finds the change.
             try await eventually("no passcode") {
                 try await !daemon.manager.canEvaluate(policy: 2).available
             }
@@ -87,7 +87,7 @@ struct LostNameTests {
         }
     }
 
-    @Test("L20: a sensor that came unheard is found by the first evaluations that ask")
+    @Test("L20: a sensor that arrived unnoticed is found by the first evaluations")
     func sensor() async throws {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
@@ -95,7 +95,7 @@ struct LostNameTests {
             let sensor = ScriptedSensor("Late", on: try bench.bus.connect())
             let template = sensor.add(for: person.peer.uid, announcing: false)
             try sensor.appear()
-            // The first one may end before it is asked.
+            // The first evaluation may end before the sensor is found.
             _ = try? await bench.begin(person.connection).reply()
             let call = try bench.begin(person.connection)
             try await sensor.operation().succeed(template)
@@ -105,9 +105,9 @@ struct LostNameTests {
 }
 
 extension ServiceBench {
-    /// Ends a connection, and returns when the bus knows; it tells nobody.
+    /// Closes a connection, and returns when the bus knows, without a signal.
     ///
-    /// A person's goes through a program of its own.
+    /// A person's connection belongs to a separate program.
     fileprivate func close(_ connection: Connection) async throws {
         let name = connection.uniqueName
         connection.close()

@@ -5,9 +5,9 @@ import Testing
 
 @testable import AuthService
 
-@Suite("What a machine does to its sensors")
+@Suite("Effects of the machine on its sensors")
 struct SessionSurroundingsTests {
-    @Test("L4: asleep, no sensor can be used, companions neither")
+    @Test("L4: during sleep no sensor can be used, not even companions")
     func suspended() {
         let surroundings = Surroundings(isSuspended: true, isLidClosed: true)
         for type in BiometryType.allCases {
@@ -15,7 +15,7 @@ struct SessionSurroundingsTests {
         }
     }
 
-    @Test("L3: a sensor is under the lid unless it says otherwise, or the machine is docked")
+    @Test("L3: a sensor is under the lid unless it denies this or the machine is docked")
     func lid() {
         let finger = SensorProperties(type: .fingerprint)
         var inside = finger
@@ -33,7 +33,7 @@ struct SessionSurroundingsTests {
         #expect(Surroundings().unavailability(of: inside) == nil)
     }
 
-    @Test("What a sensor says of BuiltIn is a Boolean, or a fault")
+    @Test("BuiltIn must be a Boolean, otherwise the sensor is at fault")
     func builtIn() {
         var properties = SensorProperties()
         let refused = properties.update(["BuiltIn": .bool(false)])
@@ -42,7 +42,7 @@ struct SessionSurroundingsTests {
         #expect(fault == "BuiltIn")
     }
 
-    @Test("A sensor's own words are texts by language, or a fault")
+    @Test("Instructions must be texts by language, otherwise the sensor is at fault")
     func instructions() {
         var properties = SensorProperties()
         let many = (0..<65).map { ("l\($0)", "Do it") }
@@ -57,12 +57,12 @@ struct SessionSurroundingsTests {
         let few = Variant.texts(Dictionary(uniqueKeysWithValues: many.prefix(64)))
         #expect(properties.update(["Instructions": few]) == nil)
         #expect(properties.instructions.count == 64)
-        // None is none, and not what was said before.
+        // An empty dictionary clears the earlier instructions.
         #expect(properties.update(["Instructions": .texts([:])]) == nil)
         #expect(properties.instructions.isEmpty)
     }
 
-    @Test("A session is known by all that matters, of its type")
+    @Test("A session requires all important properties with their types")
     func session() {
         let user = Variant.structure([
             .uint32(1000), .objectPath(ObjectPath(trusted: "/org/freedesktop/login1/user/_1000")),
@@ -82,7 +82,7 @@ struct SessionSurroundingsTests {
         var graphical = whole
         graphical["Type"] = .string("wayland")
         graphical["TTY"] = .string("tty2")
-        // Where a program shows something, by its terminal.
+        // Where a program's output appears, by its terminal.
         let places: [(terminal: String?, graphical: Bool, text: Bool)] = [
             ("tty2", true, true), ("", true, false), ("pts/0", false, false), (nil, false, false),
         ]
@@ -93,7 +93,7 @@ struct SessionSurroundingsTests {
             #expect(shown == place.graphical)
             #expect(LoginSession(text)?.shows(onTerminal: place.terminal) == place.text)
         }
-        // As /proc has devices: 4:2, 136:7, 136:300 and a serial line.
+        // Device numbers as in /proc: 4:2, 136:7, 136:300 and a serial line.
         let names = [0x402, 0x8807, 0x10_882C, 0x440, 0]
             .map {
                 ProcessStatus.name(ofTerminal: UInt32($0))
