@@ -112,9 +112,8 @@ final class Administration {
         call?.onEnd { _ in }
     }
 
-    /// On the system bus, the bus policy decides who may own polkit's name.
-    ///
-    /// On Debian, polkit does not run as root.
+    /// On the system bus the bus policy decides who may own polkit's name, and polkit's user may
+    /// differ from root.
     private func isTrusted(_ reply: Message) async throws(DBusError) -> Bool {
         if connection.address == .system { return true }
         guard let sender = reply.sender else { return false }

@@ -236,9 +236,8 @@ package final class AuthService {
 
     var isSystemBus: Bool { connection.address == .system }
 
-    /// Checks periodically for departed connections to free their memory.
-    ///
-    /// Decisions do not depend on the timer, because each decision checks again.
+    /// Frees the memory of departed connections periodically, although each decision checks for
+    /// them anyway.
     private func sweepLater() {
         _ = EventLoop.shared.schedule(after: .seconds(600)) { [weak self] in
             guard let self else { return }

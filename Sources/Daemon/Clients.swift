@@ -5,7 +5,6 @@ import DBus
 /// leaves.
 @BusActor
 final class Clients {
-    /// Option names that no method knows, as the callers sent them.
     let unknownOptions = UnknownOptions()
     private var clients: [String: Client] = [:]
     private var lastID: UInt64 = 0

@@ -3,11 +3,8 @@ package import KeychainStore
 import Linux
 package import ServiceProgram
 
-/// The location of the settings.
 package struct ConfigurationFile: Sendable {
-    /// The file to read if no path is given.
-    ///
-    /// It may be absent.
+    /// The file to read if no path is given, if it exists.
     package static let standard = "/etc/localauth/localauth.conf"
 
     /// The given path, or nil for the standard file.

@@ -19,14 +19,10 @@ struct AuditJournal {
         socket = descriptor < 0 ? nil : OwnedDescriptor(adopting: descriptor)
     }
 
-    /// Whether the socket exists and is writable.
-    ///
-    /// A listener is not guaranteed.
+    /// Whether the socket exists and is writable, which does not guarantee a listener.
     var isThere: Bool { access(path, W_OK) == 0 }
 
-    /// Sends one record without blocking.
-    ///
-    /// Returns false if there is no journal, or its queue is full.
+    /// Sends a record without blocking; false if there is no journal, or its queue is full.
     func send(_ entry: [(name: String, value: String)]) -> Bool {
         guard let socket, var address = Self.address(of: path) else { return false }
         let packet = Self.packet(entry)

@@ -26,9 +26,7 @@ enum AuditKind: String, CaseIterable, Sendable {
     /// Summarizes records of a kind and user that exceeded the limit.
     case repeated
 
-    /// The MESSAGE_ID.
-    ///
-    /// An id never changes, and no other kind may reuse it.
+    /// The MESSAGE_ID, which never changes and is never reused for another kind.
     var messageID: String {
         switch self {
         case .evaluationEnded: "a4ed719f9c89467da2b63627f2effc42"
@@ -78,10 +76,9 @@ enum AuditKind: String, CaseIterable, Sendable {
 /// No field may carry a prompt's reason, a secret, a template or a score.
 enum AuditField: String, CaseIterable, Sendable {
     case event = "LOCALAUTH_EVENT"
-    /// The user that the record is about.
     case uid = "LOCALAUTH_UID"
     case session = "LOCALAUTH_SESSION"
-    /// The unique name of the connection that called.
+    /// The unique name of the caller's connection.
     case caller = "LOCALAUTH_CALLER"
     case callerUID = "LOCALAUTH_CALLER_UID"
     case callerPID = "LOCALAUTH_CALLER_PID"
@@ -105,8 +102,6 @@ enum AuditField: String, CaseIterable, Sendable {
     case seconds = "LOCALAUTH_SECONDS"
     /// The path of a damaged database that the service moved away.
     case file = "LOCALAUTH_FILE"
-    /// The kind that a `repeated` record summarizes.
     case repeated = "LOCALAUTH_REPEATED"
-    /// The number of records that a `repeated` record summarizes.
     case count = "LOCALAUTH_COUNT"
 }

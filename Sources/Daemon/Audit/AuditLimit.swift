@@ -58,7 +58,6 @@ struct AuditLimit: Hashable, Sendable {
         take { _ in true }
     }
 
-    /// The earliest end of a window; nil if there is no window.
     var nextEnd: Instant? { windows.values.map(\.end).min() }
 
     private mutating func take(where isOver: (Window) -> Bool) -> [Summary] {

@@ -38,7 +38,6 @@ extension AuditRecord {
         return changes
     }
 
-    /// Returns the record with the caller added, if there is a caller.
     @BusActor
     func called(by peer: Peer?) -> AuditRecord {
         guard let peer else { return self }

@@ -2,11 +2,8 @@ import Contract
 import DBus
 import ServiceProgram
 
-/// A decision for the audit trail.
 struct AuditRecord: Hashable, Sendable {
-    /// The longest value, in characters.
-    ///
-    /// Longer values are cut.
+    /// The longest value, in characters; longer values are cut.
     static let longestValue = 256
 
     let kind: AuditKind
@@ -22,10 +19,7 @@ struct AuditRecord: Hashable, Sendable {
         set(fields)
     }
 
-    /// Records a call that the service refused before its method ran, because it was malformed or
-    /// exceeded a quota.
-    ///
-    /// Nil if the method makes no decision.
+    /// Records a call that was refused before its method ran; nil if the method makes no decision.
     init?(refusalOf member: String, of uid: UInt32, _ error: DBusError) {
         let kind: AuditKind
         switch member {

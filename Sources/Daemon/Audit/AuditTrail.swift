@@ -12,9 +12,7 @@ final class AuditTrail {
     private var limit: AuditLimit
     private var timer: EventSource?
 
-    /// Each user's last known record.
-    ///
-    /// A difference from it is a decision.
+    /// Each user's last known record; a difference from it is a decision.
     private var records: [UInt32: UserRecord]
     private let unknown: UserRecord
     /// The last reported cause of each unusable sensor.

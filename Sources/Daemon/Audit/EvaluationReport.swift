@@ -55,7 +55,6 @@ struct EvaluationReport {
         .asked(for: requester)
     }
 
-    /// The argument of the signal `Evaluated`.
     var wire: [String: Variant] {
         var record: [String: Variant] = [
             "time": .uint64(Self.microseconds), "uid": .uint32(uid),
@@ -83,6 +82,5 @@ struct EvaluationReport {
 }
 
 extension DBusError {
-    /// The error's name without its prefix.
     var outcome: String { name.rawValue.split(separator: ".").last.map(String.init) ?? "" }
 }

@@ -4,7 +4,7 @@ import LocalAuthBus
 /// The connections that receive the result of each evaluation.
 @BusActor
 final class Monitors {
-    /// The number of monitors of all users except root.
+    /// The most monitors of all users except root.
     static let limit = 64
     static let perUser = 8
 

@@ -11,7 +11,6 @@ struct ConfigurationMistake {
     let error: ConfigurationError
     /// Whether the service has no earlier settings to use, and so refuses calls.
     let isRefusing: Bool
-    /// Watches the file for a correction.
     let watch: FolderWatch
 }
 
@@ -21,9 +20,7 @@ extension AuthService {
         "CanEvaluate", "CanInteract", "Diagnose", "RegisterAgent", "UnregisterAgent",
     ]
 
-    /// Reads the configuration again.
-    ///
-    /// On an error the old settings stay, and the log says why.
+    /// Reads the configuration again; on an error the old settings stay, and the log says why.
     package func reload() {
         guard let readConfiguration else { return }
         do throws(ConfigurationError) {
@@ -47,9 +44,7 @@ extension AuthService {
         }
     }
 
-    /// Records a mistake in the settings.
-    ///
-    /// Without earlier settings, the gate refuses calls until the mistake is corrected.
+    /// Records a mistake; without earlier settings, the gate refuses calls until it is corrected.
     func found(_ error: ConfigurationError, isRefusing: Bool) {
         log(
             .error,

@@ -2,16 +2,13 @@ import AuthEngine
 import Contract
 
 extension Configuration {
-    /// A key of the settings file: its name, its range, and its setter.
     struct Key: Sendable {
         typealias Name = SettingsFile.Name
 
         let name: Name
         /// The allowed values, as text for people.
         let range: String
-        /// Sets a value.
-        ///
-        /// Returns false if the value is not allowed.
+        /// Sets a value; false if the value is not allowed.
         let set: @Sendable (_ value: String, inout Configuration) -> Bool
 
         static let all: [Key] =

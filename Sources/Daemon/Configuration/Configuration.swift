@@ -1,22 +1,14 @@
 package import AuthEngine
 package import Contract
 
-/// The administrator's settings in `localauth.conf`.
-///
-/// Properties are named after the keys.
+/// The administrator's settings in `localauth.conf`; properties are named after the keys.
 package struct Configuration: Hashable, Sendable {
-    /// Whether biometry needs a password first after a boot.
-    ///
-    /// Nil means on the system bus only.
+    /// Whether biometry needs a password first after a boot; nil means on the system bus only.
     package var passcodeAfterBoot: Bool?
-    /// Hours without any unlock until biometry needs a password.
-    ///
-    /// 0 means never.
+    /// Hours without any unlock until biometry needs a password; 0 means never.
     package var passcodeAfterHours = 48
-    /// Hours without a password, the last four also without biometry, until biometry needs a
-    /// password.
-    ///
-    /// 0 means never.
+    /// Hours without a password, the last four also without biometry, until it is needed; 0 means
+    /// never.
     package var passcodeAfterHoursWithBiometry = 156
     /// Consecutive misses until biometry is locked.
     package var lockoutAttempts = 5
@@ -32,7 +24,6 @@ package struct Configuration: Hashable, Sendable {
     package var keychainStrength = Strength.strong
     /// The longest time that a success stays with its context, in minutes.
     package var successMinutes = 10
-    /// Wrong passwords in one prompt.
     package var passcodeAttempts = 5
     /// Sensors that the service ignores, by the last element of their bus names.
     package var disabledSensors: Set<String> = []
@@ -46,9 +37,8 @@ package struct Configuration: Hashable, Sendable {
 
     package init() {}
 
-    /// Returns the engine's settings.
-    ///
-    /// Only the system bus service requires a password after boot by default (L11).
+    /// Returns the engine's settings; by default only the system bus service needs a password after
+    /// boot (L11).
     package func engineSettings(isSystemBus: Bool) -> Settings {
         var settings = Settings()
         settings.passcodeAfterBoot = passcodeAfterBoot ?? isSystemBus
@@ -80,7 +70,6 @@ package struct ConfigurationError: Error, Hashable, Sendable, CustomStringConver
     /// A sentence that names the key and its allowed values.
     package let message: String
 
-    /// `FILE:LINE: message`, or `FILE: message`.
     package var description: String {
         line.map { "\(file):\($0): \(message)" } ?? "\(file): \(message)"
     }

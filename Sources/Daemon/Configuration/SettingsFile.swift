@@ -1,15 +1,12 @@
 import Glibc
 
-/// A settings file: `[Section]`, `Key=value`, and comments.
 enum SettingsFile {
     struct Name: Hashable, Sendable {
         let section: String
         let word: String
     }
 
-    /// Sets a value.
-    ///
-    /// Returns the allowed values if the value is not allowed, or nil.
+    /// Sets a value; returns the allowed values if the value is not allowed, else nil.
     typealias Setter = (_ name: Name, _ value: String) -> String?
 
     /// The longest file, in bytes.

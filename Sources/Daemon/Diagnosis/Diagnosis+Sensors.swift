@@ -145,9 +145,7 @@ extension Diagnosis {
         return "localauth-sensor-\(program)"
     }
 
-    /// Remedies by a word in the sensor's message.
-    ///
-    /// The first match applies.
+    /// Remedies by a word in the sensor's message; the first match applies.
     private static let remedies = [
         ("enrolled", "Enrol again: localauthctl enroll."),
         (" use ", closeProgram),

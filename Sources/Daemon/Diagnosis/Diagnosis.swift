@@ -39,7 +39,6 @@ struct Diagnosis: Sendable {
         var health: Health?
         /// The error of the sensor's last operation; nil after a success.
         var complaint: String?
-        /// The number of the caller's templates on the sensor.
         var templates = 0
     }
 
@@ -83,7 +82,6 @@ struct Diagnosis: Sendable {
     /// Whether the bus knows fprintd; nil if no sensor needs it.
     var hasFprintd: Bool?
     var sensors: [Sensor] = []
-    /// Why biometry can't be used.
     var refusal: Refusal?
     /// Why no agent can prompt the caller; nil if an agent can.
     var absence: Absence? = .noAgent

@@ -31,7 +31,6 @@ final class DeviceEnrolment {
         ]
     }
 
-    /// Whether the sensor is enrolling.
     var isRunning: Bool { operation != nil }
 
     /// Determines the caller's session: users who enrol themselves must sit at the machine (L2).

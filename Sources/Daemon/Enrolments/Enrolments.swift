@@ -8,9 +8,7 @@ import ServiceProgram
 /// Caches each user's templates on each sensor, and revalidates them for each decision (L11b, L12).
 @BusActor
 final class Enrolments {
-    /// The prefix of companions in the record.
-    ///
-    /// Names of sensors can't contain a slash.
+    /// The prefix of companions in the record, because names of sensors can't contain a slash.
     private static let companionPrefix = "companion/"
 
     private var known: [UInt32: Enrolment]
@@ -19,9 +17,7 @@ final class Enrolments {
     private var states: [UInt32: (enrolment: Enrolment, state: [UInt8])] = [:]
     /// Users whose record in memory differs from the record on the disk.
     private var changed: Set<UInt32> = []
-    /// Users whose changed record could not be written.
-    ///
-    /// Each look-up tries again.
+    /// Users whose changed record could not be written; each look-up tries again.
     private var unwritten: Set<UInt32> = []
     /// Users without a domain state, because a sensor did not answer or the record was not written.
     private var unstated: Set<UInt32> = []
@@ -90,9 +86,7 @@ final class Enrolments {
         return EnrolmentMark(generation: generation, state: state)
     }
 
-    /// Whether the current enrolment is on the disk.
-    ///
-    /// No decision may rest on an unwritten enrolment.
+    /// Whether the current enrolment is on the disk, as every decision requires.
     func isWritten(_ uid: UInt32) -> Bool { !unwritten.contains(uid) }
 
     /// Whether the cache can answer: every sensor has listed the user's templates and reported no
@@ -120,9 +114,7 @@ final class Enrolments {
         sensors.sorted.contains { $0.templates.isFromBefore(of: uid) }
     }
 
-    /// Waits until the cache can answer, or the sensors fail to.
-    ///
-    /// Concurrent callers share a query.
+    /// Waits until the cache can answer, or the sensors fail to; concurrent callers share a query.
     func findOut(_ uid: UInt32) async {
         guard !isTold(of: uid, at: Instant.now()) else { return }
         await lists.join(uid)
@@ -138,7 +130,6 @@ final class Enrolments {
         lists.refreshInBackground(uid, at: now)
     }
 
-    /// Marks all lists as stale.
     func sensorsChanged() {
         lists.sourceChanged()
     }

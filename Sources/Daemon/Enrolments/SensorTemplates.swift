@@ -28,9 +28,7 @@ final class SensorTemplates {
     private var removals: Set<UInt32> = []
     /// The pause before the next attempt to remove a user's unwanted templates from a busy sensor.
     private var pauses: [UInt32: Duration] = [:]
-    /// Whether the sensor enrols for a user.
-    ///
-    /// The new template may reuse an unwanted id.
+    /// Whether the sensor enrols for a user, as the new template may reuse an unwanted id.
     var isEnrolling: @BusActor (UInt32) -> Bool = { _ in false }
     private let process: SensorProcess
     /// Refreshes a user's lists and everything that depends on them.
@@ -93,9 +91,7 @@ final class SensorTemplates {
         return Listing(templates: list, lister: process.owner)
     }
 
-    /// Queries the sensor.
-    ///
-    /// If its process exits meanwhile, starts the sensor and queries once more.
+    /// Queries the sensor, and once more if its process exits meanwhile.
     private func answer(_ uid: UInt32) async -> [Template]? {
         guard let proxy = await process.awakeToList() else { return nil }
         if let list = await answer(uid, proxy) { return list }
@@ -152,13 +148,11 @@ final class SensorTemplates {
         lists.contains { $0 != uid && $1.lister == process.owner }
     }
 
-    /// Marks a user's list as stale after the sensor announced a change.
     func changed(of uid: UInt32) { lists.markStale(uid) }
 
     /// Whether a user's templates may differ from the last list.
     func isStale(of uid: UInt32) -> Bool { lists.last(uid) != nil && !lists.isFresh(uid) }
 
-    /// Whether a fresh list of the user contains the template.
     func lists(_ id: String, of uid: UInt32) -> Bool {
         lists.cached(uid)?.templates.contains { $0.id == id } == true
     }
@@ -322,9 +316,7 @@ final class SensorTemplates {
 
     static func isIdentifier(_ id: String) -> Bool { (1...256).contains(id.utf8.count) }
 
-    /// Cleans the labels for display.
-    ///
-    /// Returns nil if the list exceeds the contract's bounds.
+    /// Cleans the labels for display; nil if the list exceeds the contract's bounds.
     private static func checked(_ list: [Template]) -> [Template]? {
         guard list.count <= 256, Set(list.map { Array($0.id.utf8) }).count == list.count,
             list.allSatisfy({ isIdentifier($0.id) && $0.label.utf8.count <= 1024 })

@@ -1,8 +1,6 @@
 import DBus
 
-/// The kind of secret that an app sets on its context.
-///
-/// Raw values are Apple's.
+/// The kind of secret that an app sets on its context, with Apple's raw values.
 enum CredentialKind: Int32 {
     case applicationPassword = 0
     case smartCardPIN = -3

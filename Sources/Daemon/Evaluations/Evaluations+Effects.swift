@@ -283,9 +283,8 @@ extension Evaluations {
         }
     }
 
-    /// Lets the sensor learn from a match that a password confirmed.
-    ///
-    /// The evaluation does not wait for the result.
+    /// Lets the sensor learn from a match that a password confirmed, without waiting for the
+    /// result.
     private func learn(from operation: OperationID, _ id: EvaluationID, _ name: String) {
         guard let uid = pending[id]?.request.uid, let sensor = sensors.sensors[name] else { return }
         onLoop {
@@ -302,9 +301,8 @@ extension Evaluations {
         }
     }
 
-    /// Handles a person's confirmation, which may lead to a grant.
-    ///
-    /// Revalidates first, so that a missed lock or sleep ends the evaluation.
+    /// Handles a person's confirmation, after a revalidation that ends the evaluation after a
+    /// missed lock or sleep.
     func confirmed(_ id: EvaluationID) {
         guard let evaluation = pending[id] else { return handle(.confirmed(id)) }
         let (uid, match) = (evaluation.request.uid, evaluation.match)

@@ -15,7 +15,6 @@ final class Evaluations {
     private(set) var engine: AuthEngine
     /// The weakest sensor that may release keychain items.
     var keychainStrength: Strength
-    /// Unanswered evaluations.
     var pending: [EvaluationID: PendingEvaluation] = [:]
     /// Evaluations by the handle of their prompt.
     var prompts: [String: EvaluationID] = [:]
@@ -38,9 +37,7 @@ final class Evaluations {
     private var isHandling = false
     private var timer: (source: EventSource, at: Instant)?
 
-    /// Creates the evaluations.
-    ///
-    /// `report` receives the outcome of each.
+    /// Creates the evaluations; `report` receives the outcome of each.
     init(
         engine: AuthEngine,
         keychainStrength: Strength,
@@ -75,7 +72,6 @@ final class Evaluations {
         return lastID
     }
 
-    /// A miss, identified by its number in an operation.
     struct Miss: Hashable {
         let operation: OperationID
         let attempt: UInt32
@@ -130,7 +126,6 @@ final class Evaluations {
         return result
     }
 
-    /// The reply of CanEvaluate.
     typealias Availability = (available: Bool, code: Int32, message: String)
 
     /// Returns whether a policy can be evaluated now, without a prompt.
@@ -150,9 +145,7 @@ final class Evaluations {
         }
     }
 
-    /// Returns after a pending lockout was written, or could not be.
-    ///
-    /// No caller may hear of it before (L17).
+    /// Waits for the write of a pending lockout, because no caller may hear of it before (L17).
     func finishLockout(of uid: UInt32) async {
         if isLockingOut(uid) { await saves.finish() }
     }

@@ -8,7 +8,6 @@ import Sealing
 @BusActor
 struct Audience {
     let peer: Peer
-    /// The object that the caller called.
     let source: Source
 
     enum Source {
@@ -47,17 +46,14 @@ struct ShownText {
     var requester: Requester?
 }
 
-/// The state of an unanswered evaluation.
 @BusActor
 final class PendingEvaluation {
-    /// The prompt on the screen.
     struct Prompt {
         let handle: String
         let agent: AgentDirectory.Registration
         let proxy: Agent1Proxy
         /// The verifier's key that the agent got last; empty if it got none.
         var passcodeKey: [UInt8]
-        /// The sealed password that is being verified.
         var passcode: [UInt8] = []
         /// The app's own password that is being tried.
         var password: SecretBytes?
@@ -69,7 +65,6 @@ final class PendingEvaluation {
     let process: CallerProcess
     let sandbox: Sandbox
     var prompt: Prompt?
-    /// The sensor and the template that matched.
     typealias Match = (sensor: SensorLink, template: String)
     var match: Match?
     /// Whether the evaluation has an agent, but waits for a free place in the lane for prompts.
@@ -104,9 +99,7 @@ final class PendingEvaluation {
     /// Whether the prompt may take a password, in the current or a later stage.
     var mayTakePasscode: Bool { request.stages.contains { $0.contains(.passcode) } }
 
-    /// Replies to the caller.
-    ///
-    /// Only the first reply counts.
+    /// Replies to the caller; only the first reply counts.
     func reply(_ outcome: Outcome) {
         answer?.resume(returning: outcome)
         answer = nil
@@ -119,7 +112,6 @@ final class PendingEvaluation {
         }
     }
 
-    /// Returns the details that Begin sends to the agent.
     func details(
         _ presentation: Presentation,
         _ directory: SensorDirectory

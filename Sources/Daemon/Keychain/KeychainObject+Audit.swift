@@ -3,7 +3,6 @@ import Contract
 import DBus
 import KeychainStore
 
-/// The operation on an item, as the audit names it.
 enum ItemOperation: String {
     case add
     case createKey = "create-key"
@@ -20,9 +19,7 @@ enum ItemOperation: String {
     case exchange
 }
 
-/// Writes audit records about the keychain (L15): the caller, the operation and the item's id.
-///
-/// Records never contain attributes or secrets.
+/// Audit records about the keychain (L15), which never contain an item's attributes or secrets.
 extension KeychainObject {
     /// Runs a call that changes items, and writes its outcome to the audit.
     ///

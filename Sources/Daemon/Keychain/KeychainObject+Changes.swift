@@ -4,9 +4,7 @@ import KeychainStore
 import LocalAuthBus
 import Sealing
 
-/// Calls that add, change and delete items.
-///
-/// They need no authentication (R66).
+/// Calls that add, change and delete items without authentication (R66).
 extension KeychainObject {
     /// Stores an item after querying the enrolment and the password that it depends on.
     ///
@@ -87,9 +85,7 @@ extension KeychainObject {
         }
     }
 
-    /// Deletes items.
-    ///
-    /// Items that are invalid by now are skipped.
+    /// Deletes items, except items that are invalid by now.
     func delete(_ ids: [String], as peer: Peer) async throws(DBusError) -> [String] {
         _ = try await current(for: peer) {
             $0
@@ -138,9 +134,8 @@ extension KeychainObject {
         return deleted
     }
 
-    /// Stores an item's primary key.
-    ///
-    /// After a duplicate, checks whether the item that has the key is invalid by now, and retries.
+    /// Stores a primary key, and retries if the item that has the key turns out to be invalid by
+    /// now.
     private func placing<Result: Sendable>(
         as peer: Peer,
         _ body: @escaping @Sendable (KeychainStore, Caller) throws(KeychainError) -> Result

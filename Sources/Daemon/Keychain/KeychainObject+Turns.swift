@@ -69,9 +69,8 @@ extension KeychainObject {
         }
     }
 
-    /// The most items to keep in memory while sensors and verifier are queried.
-    ///
-    /// Longer results are searched again.
+    /// The most items to keep in memory during queries to other processes; longer results are
+    /// searched again.
     private static let itemsKept = 8
 
     /// Returns the result of a search without items that have become invalid (R67, R69).

@@ -115,7 +115,6 @@ extension KeychainObject {
         )
     }
 
-    /// Asks the engine to authenticate the user.
     private func authenticate(
         _ use: KeychainUse,
         _ requirement: Requirement,
@@ -178,7 +177,6 @@ extension KeychainObject {
 final class KeychainUse {
     let id: String
     let operation: AccessOperation
-    /// The operation's name in the audit.
     let kind: ItemOperation
     let peer: Peer
     let client: Client
@@ -223,7 +221,6 @@ final class KeychainUse {
     }
 }
 
-/// The result of an authentication.
 struct KeychainPermission: Sendable {
     let authorization: AccessGrant
     /// The mechanism that proved presence in this call; nil if no proof was needed.
@@ -236,7 +233,6 @@ struct KeychainPermission: Sendable {
 private final class PasswordTrial {
     private let use: KeychainUse
     private let keychain: KeychainObject
-    /// The password, if it was correct.
     private(set) var correct: SecretBytes?
 
     init(of use: KeychainUse, keychain: KeychainObject) {

@@ -32,7 +32,6 @@ enum KeychainValues {
         return attributes
     }
 
-    /// Converts an item to Search's reply.
     static func wire(_ item: Item) -> [String: Variant] {
         var wire: [String: Variant] = item.allAttributes.mapValues { value -> Variant in
             switch value {
@@ -95,12 +94,10 @@ enum KeychainValues {
 }
 
 extension DBusError {
-    /// An error for invalid arguments of a keychain method.
     static func parameter(_ message: String) -> DBusError {
         DBusError(.keychainParameter, message)
     }
 
-    /// Maps an error of the keychain to its name on the wire.
     init(_ error: KeychainError) {
         let name: Name =
             switch error.code {

@@ -1,8 +1,6 @@
 import DBus
 
-/// Keys that are deleted when the connection that created them leaves.
-///
-/// No search finds them.
+/// Keys that no search finds, and that are deleted when their creator's connection leaves.
 @BusActor
 final class TemporaryKeys {
     private var owners: [String: String] = [:]
@@ -10,9 +8,7 @@ final class TemporaryKeys {
 
     func contains(_ id: String) -> Bool { owners[id] != nil }
 
-    /// Adds a new key.
-    ///
-    /// When the connection leaves, `delete` receives all its keys.
+    /// Adds a new key; when the connection leaves, `delete` receives all its keys.
     func add(_ id: String, of peer: Peer, delete: @escaping @BusActor ([String]) -> Void) {
         owners[id] = peer.name
         guard keys[peer.name]?.insert(id) == nil else { return }

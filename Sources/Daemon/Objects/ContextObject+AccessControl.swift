@@ -69,9 +69,7 @@ extension ContextObject {
         }
     }
 
-    /// Reads an access control.
-    ///
-    /// A bad access control is InvalidArgs here, as any bad argument.
+    /// Reads an access control; a bad access control is InvalidArgs here, as any bad argument.
     private static func accessControl(
         _ values: [String: Variant]
     ) throws(DBusError) -> AccessControl {
@@ -84,7 +82,6 @@ extension ContextObject {
 }
 
 extension Evaluations {
-    /// Returns the engine's request for an access control.
     func request(
         for operation: AccessOperation,
         _ requirement: Requirement,

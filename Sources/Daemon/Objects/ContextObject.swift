@@ -8,12 +8,9 @@ import Linux
 import LocalAuthBus
 import Sealing
 
-/// One context.
-///
-/// Only its creator sees it, and it ends when its creator leaves.
+/// A context, which only its creator sees, and which ends when its creator leaves.
 @BusActor
 final class ContextObject: Context1Service {
-    /// The properties that a client may set.
     struct Properties: Equatable {
         /// The size of the texts in bytes.
         var size: Int {
@@ -49,9 +46,8 @@ final class ContextObject: Context1Service {
     /// The bytes that the quota counts for the user because of this context.
     private var held = 0
     private(set) var isInvalid = false
-    /// A strong reference, because calls may wait after the client left.
-    ///
-    /// `remove()` breaks the cycle.
+    /// A strong reference, because calls may wait after the client left; `remove()` breaks the
+    /// cycle.
     let client: Client
     let evaluations: Evaluations
     private let connection: Connection
@@ -83,9 +79,7 @@ final class ContextObject: Context1Service {
         }
     }
 
-    /// Removes the object.
-    ///
-    /// The engine has already handled the release.
+    /// Removes the object after the engine has handled the release.
     func remove() {
         client.contexts[id] = nil
         connection.unexport(path)
@@ -129,9 +123,7 @@ final class ContextObject: Context1Service {
         if new.successDuration != Properties().successDuration { tellSuccessDuration() }
     }
 
-    /// Sends the duration to the engine, which clamps it to the settings.
-    ///
-    /// The bound here only keeps a huge Double from overflowing Duration.
+    /// Sends the duration to the engine, bounded so that a huge Double can't overflow Duration.
     private func tellSuccessDuration() {
         let lifetime = Duration.seconds(min(properties.successDuration, 86_400))
         evaluations.handle(.successesLast(lifetime, id, client.id))
@@ -359,9 +351,7 @@ final class ContextObject: Context1Service {
         if !isInvalid { tellSuccessDuration() }
     }
 
-    /// Sets a property.
-    ///
-    /// An invalidated context keeps no values and reads as default.
+    /// Sets a property, unless the context is invalidated and so keeps its defaults.
     private func set<Value: Equatable>(
         _ property: WritableKeyPath<Properties, Value>,
         to value: Value,

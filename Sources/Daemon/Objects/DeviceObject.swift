@@ -21,7 +21,6 @@ final class DeviceObject: Device1Service {
     private let enrolments: Enrolments
     private let sessions: Sessions
     private let administration: Administration
-    /// The unanswered Enroll calls.
     private(set) var calls: [DeviceEnrolment] = []
     private var announced: [Variant] = []
 
@@ -54,7 +53,6 @@ final class DeviceObject: Device1Service {
         }
     }
 
-    /// Signals the properties that changed.
     func announce() {
         let before = announced
         announced = values

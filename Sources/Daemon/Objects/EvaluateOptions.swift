@@ -93,7 +93,6 @@ extension DBusError {
     static func exceeded(_ message: String) -> DBusError { DBusError(.limitsExceeded, message) }
 }
 
-/// Checks for all methods with a reason or a policy.
 enum Checked {
     /// The longest accepted reason, in bytes.
     static let longestReason = 65_536

@@ -17,9 +17,7 @@ final class KeychainObject: Keychain1Service {
     /// Users whose password was removed, while their items that need a password are not deleted
     /// yet.
     var withoutPasscode: Set<UInt32> = []
-    /// Users whose password is unavailable but may return unchanged.
-    ///
-    /// Items that need a password are hidden.
+    /// Users whose items are hidden because their password is unavailable but may return unchanged.
     var withheld: Set<UInt32> = []
     /// Users for whom the verifier's last query failed.
     var unsaid: Set<UInt32> = []

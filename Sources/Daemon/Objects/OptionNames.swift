@@ -1,12 +1,8 @@
 import LocalAuthBus
 
-/// The option names that each method knows.
-///
-/// Other options are ignored and reported in a diagnosis (``UnknownOptions``).
+/// The option names that each method knows; a diagnosis reports other options (``UnknownOptions``).
 enum OptionNames {
-    /// Names by interface and method.
-    ///
-    /// Methods without options are absent.
+    /// Names by interface and method, for methods with options.
     static let table: [String: [String: Set<String>]] = [
         Authentication1.interface: [
             "Evaluate": evaluation.union(["fallback-title", "uid"]),
@@ -42,9 +38,7 @@ enum OptionNames {
         "timeout", "cancel-title", "interaction-not-allowed", "reuse-duration", "sensors",
         "minimum-strength", "require-confirmation", "parent-window", "activation-token",
     ]
-    /// The keys of an access control dictionary.
     static let accessControl: Set = ["flags", "accessible"]
-    /// The keys of the `requester` dictionary.
     static let requester: Set = ["name", "pid"]
     private static let change: Set = [
         "context", "timeout", "uid", "parent-window", "activation-token",

@@ -6,7 +6,6 @@ import DBus
 /// misspelled options.
 @BusActor
 final class UnknownOptions {
-    /// An option name and its method.
     struct Use: Hashable {
         /// Only plain characters, at most ``longestName`` of them.
         let name: String
@@ -14,13 +13,10 @@ final class UnknownOptions {
         let method: String
     }
 
-    /// How many options are kept for each user.
     static let limit = 8
     /// The longest name that is kept, in characters.
     static let longestName = 64
-    /// For how many users options are kept.
-    ///
-    /// User namespaces can provide very many uids.
+    /// For how many users options are kept, because user namespaces can provide very many uids.
     static let userLimit = 64
 
     /// Ordered from oldest to newest, both users and their options.

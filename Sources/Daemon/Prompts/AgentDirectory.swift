@@ -3,9 +3,7 @@ import DBus
 import Linux
 import LocalAuthBus
 
-/// The registered prompt agents and their addresses on the bus.
-///
-/// The engine decides which agent shows a prompt.
+/// The registered prompt agents and their addresses; the engine decides which agent shows a prompt.
 @BusActor
 final class AgentDirectory {
     static let limit = 4
@@ -133,7 +131,6 @@ final class AgentDirectory {
         return home.session
     }
 
-    /// Removes the agent that a connection registered at a path.
     func unregister(_ peer: Peer, path: ObjectPath) throws(DBusError) {
         guard
             let found = registrations.values.first(where: { $0.peer === peer && $0.path == path })
@@ -150,9 +147,8 @@ final class AgentDirectory {
         }
     }
 
-    /// Moves homeless agents to their process's current session after sessions came or went.
-    ///
-    /// An agent whose session can't be determined stays homeless until the next change.
+    /// Moves homeless agents to their process's current session; agents without a known session
+    /// stay homeless.
     func moveHomeless() {
         for registration in registrations.values where registration.isHomeless {
             onLoop { await self.move(registration) }
@@ -220,9 +216,8 @@ final class AgentDirectory {
         )
     }
 
-    /// Returns the process that a caller may serve.
-    ///
-    /// The process is opened before its pid is checked, so that a reused pid is detected.
+    /// Opens the process that a caller may serve before it checks the pid, so that a reused pid is
+    /// detected.
     private static func serve(
         _ number: UInt32,
         for peer: Peer

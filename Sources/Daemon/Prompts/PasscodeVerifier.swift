@@ -6,7 +6,6 @@ import Linux
 import LocalAuthBus
 import Sealing
 
-/// The known state of a user's passcode.
 enum PasscodeState: Equatable, Sendable {
     case set
     /// The password can't be used now, as with a locked account, but may return unchanged.
@@ -25,9 +24,7 @@ final class PasscodeVerifier {
     static let patience = Duration.seconds(10)
     /// Timeout of a call that needs no person, which must be answered within 3 s.
     private static let longestWait = Duration.milliseconds(2500)
-    /// Timeout of a verification.
-    ///
-    /// This exceeds the wait for a turn plus PAM's own timeout.
+    /// Timeout of a verification, longer than the wait for a turn plus PAM's own timeout.
     var longestVerify = Duration.seconds(100)
 
     typealias Absence = ServiceAbsence
@@ -39,9 +36,7 @@ final class PasscodeVerifier {
     }
 
     let service: SupervisedService
-    /// The public key of the verifier that answered last.
-    ///
-    /// Prompts seal passwords to it.
+    /// The public key of the verifier that answered last, to which prompts seal passwords.
     private(set) var sealingKey: [UInt8] = []
     private lazy var answers = Mirror<UInt32, Answer> { [unowned self] uid in await ask(uid) }
     private let connection: Connection
@@ -89,9 +84,7 @@ final class PasscodeVerifier {
         Passcode1Proxy(connection, destination: owner, path: Passcode1.path)
     }
 
-    /// Reads the verifier's public key.
-    ///
-    /// Returns false if there is none.
+    /// Reads the verifier's public key; false if there is none.
     private func readKey(of owner: String) async -> Bool {
         let key = try? await lanes.run(.questions, for: CallBudget.service) {
             () throws(DBusError) in
@@ -142,9 +135,7 @@ final class PasscodeVerifier {
         return fact ?? .unknown
     }
 
-    /// Queries the verifier.
-    ///
-    /// Concurrent callers share a query.
+    /// Queries the verifier; concurrent callers share a query.
     private func answer(_ uid: UInt32) async -> PasscodeFact {
         await answers.join(uid)
         if let told = told(of: uid) { return told }
@@ -158,7 +149,6 @@ final class PasscodeVerifier {
         answers.refreshInBackground(uid, at: now)
     }
 
-    /// Queries whether the user has a password that can be verified.
     func passcode(of uid: UInt32) async -> PasscodeFact {
         switch await state(of: uid) {
         case .set: .set

@@ -2,9 +2,7 @@ import BusGuard
 import DBus
 import LocalAuthBus
 
-/// Bounds for each method of the service (L21).
-///
-/// A costly method counts until it is answered, for its connection and its user.
+/// Bounds on each method's unanswered calls of a connection and of a user (L21).
 enum MethodQuotas {
     /// The most memory for calls, contexts and credentials of one user, in bytes.
     static let bytesPerUser = 8 * 1024 * 1024
@@ -20,7 +18,6 @@ enum MethodQuotas {
     /// The factor from a connection's limit of evaluations to a user's limit.
     static let connectionsPerUser = 8
 
-    /// Returns the bounds under the administrator's settings.
     static func limits(_ configuration: Configuration) -> [CallQuota.Kind: CallQuota.Limit] {
         let pending = configuration.pendingPerConnection
         return [

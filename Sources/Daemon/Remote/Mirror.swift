@@ -9,9 +9,7 @@ import DBus
 /// share a query about a key, and never get an answer that is older than their call.
 @BusActor
 final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
-    /// The most keys with an answer.
-    ///
-    /// The key with the oldest query is evicted.
+    /// The most keys with an answer; the key with the oldest query is evicted.
     private static var limit: Int { 1024 }
     /// The shortest time between two background queries of a key.
     private static var pause: Duration { .seconds(1) }
@@ -53,7 +51,6 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
     /// Whether the answer is newer than all announced changes.
     func isFresh(_ key: Key) -> Bool { entries[key]?.isFresh == true }
 
-    /// Returns the last answer if it is fresh.
     func cached(_ key: Key) -> Value? { isFresh(key) ? last(key) : nil }
 
     /// Whether any answer, fresh or stale, fulfils a condition.
@@ -61,9 +58,8 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
         entries.contains { key, entry in entry.value.map { isMatch(key, $0) } ?? false }
     }
 
-    /// Whether the last query was less than a second ago.
-    ///
-    /// Failed queries are not repeated earlier.
+    /// Whether the last query was less than a second ago, so that even a failed query is not
+    /// repeated yet.
     func isRecent(_ key: Key, at now: Instant) -> Bool {
         entries[key].map { now - $0.askedAt < Self.pause } ?? false
     }
@@ -119,16 +115,14 @@ final class Mirror<Key: Hashable & Sendable, Value: Sendable> {
 
     // MARK: Changes
 
-    /// Edits the last answer, fresh or stale.
     func change(_ key: Key, _ change: (inout Value) -> Void) {
         guard var value = entries[key]?.value else { return }
         change(&value)
         entries[key]?.value = value
     }
 
-    /// Marks an answer as stale and queries again in the background.
-    ///
-    /// Changes until then share that query.
+    /// Marks an answer as stale and queries again in the background; changes until then share that
+    /// query.
     func changed(_ key: Key) {
         markStale(key)
         guard noted.insert(key).inserted else { return }

@@ -12,7 +12,7 @@ enum ProcessDescriptor {
         return OwnedDescriptor(adopting: descriptor)
     }
 
-    /// Whether the process has ended, so that its pid may be reused.
+    /// Whether the process has ended, so that its pid may belong to another process.
     static func hasEnded(_ process: OwnedDescriptor) -> Bool {
         var state = pollfd(fd: process.rawValue, events: Int16(POLLIN), revents: 0)
         return poll(&state, 1, 0) != 0

@@ -7,10 +7,8 @@ import Linux
 /// Supervises a helper process: its owner, start, trust, idle exit, crashes and back-off.
 @BusActor
 final class SupervisedService {
-    /// Timeout of a start by the bus.
     static let longestStart = Duration.seconds(30)
 
-    /// When the bus starts the helper.
     enum Start {
         /// Never by this service; another program starts the helper.
         case never
@@ -26,12 +24,9 @@ final class SupervisedService {
         case ready
         /// The helper gave up its name, for an unknown reason so far.
         case leaving
-        /// The helper exited without a fault.
-        ///
-        /// The bus starts it when a call needs it.
+        /// The helper exited without a fault, and starts again when a call needs it.
         case asleep
         case broken(ServiceAbsence)
-        /// Supervision has ended.
         case removed
     }
 
@@ -61,7 +56,6 @@ final class SupervisedService {
     private var departed: String?
     private var isActivating = false
     private var startedAt = Instant.now()
-    /// The pause after a fault.
     private var rest: (end: Instant, timer: EventSource)?
     /// Wakes calls that wait for a change of state.
     private let arrivals = ConditionVariable()
@@ -145,17 +139,14 @@ final class SupervisedService {
         }
     }
 
-    /// Queries the bus whether a connection owns the name.
-    ///
-    /// False also if the bus does not answer.
+    /// Queries the bus whether a connection owns the name; false also without an answer.
     func isOwner(_ connectionName: String) async -> Bool {
         let isSaid = await revalidate()
         return isSaid && owner == connectionName
     }
 
-    /// Whether a connection owned the name and exited without a fault.
-    ///
-    /// Calls that it left unanswered can go to its successor.
+    /// Whether a connection owned the name and exited cleanly, so that its unanswered calls can go
+    /// to the successor.
     func hasDeparted(_ connectionName: String) async -> Bool {
         // The signal of the owner's exit may be lost.
         if owner == connectionName { await revalidate() }
@@ -168,16 +159,12 @@ final class SupervisedService {
 
     // MARK: Owners
 
-    /// Watches the name.
-    ///
-    /// Without a watch the user must call ``ownerChanged(to:)``.
+    /// Watches the name; without a watch the user must call ``ownerChanged(to:)``.
     func startWatching() {
         watch = connection.watchName(name) { [weak self] owner in self?.ownerChanged(to: owner) }
     }
 
-    /// Adopts a new owner.
-    ///
-    /// Nil means that the name has no owner, but the bus may start the helper again.
+    /// Adopts a new owner; nil if the name has none, but the bus may start the helper again.
     func ownerChanged(to owner: String?) {
         guard let owner else { return left() }
         guard owner != self.owner else { return }
@@ -235,9 +222,7 @@ final class SupervisedService {
         (holder, rest) = (nil, nil)
     }
 
-    /// Keeps subscriptions until the owner changes or leaves.
-    ///
-    /// Subscribes at most once for each owner.
+    /// Keeps subscriptions until the owner changes or leaves, at most one set for each owner.
     func listen(_ subscribe: @BusActor () -> [EventSource]) {
         guard holder?.subscriptions.isEmpty == true else { return }
         holder?.subscriptions = subscribe()
@@ -267,7 +252,6 @@ final class SupervisedService {
         start()
     }
 
-    /// Ends the supervision.
     func remove() {
         detach()
         state = .removed
@@ -276,9 +260,7 @@ final class SupervisedService {
 
     // MARK: Starting
 
-    /// Makes the bus start the helper.
-    ///
-    /// Concurrent callers share a start.
+    /// Makes the bus start the helper; concurrent callers share a start.
     func start() {
         guard !isActivating, owner == nil, state != .removed, starts != .never else { return }
         if let reason = user?.distrust(of: nil) { return exclude(.untrusted(reason)) }
@@ -324,9 +306,8 @@ final class SupervisedService {
         settle(.broken(absence))
     }
 
-    /// Stops calling the helper until it has recovered after a growing pause.
-    ///
-    /// `fault` describes its mistake for people.
+    /// Stops calling the helper until it recovers after a growing pause; `fault` describes its
+    /// mistake for people.
     func fail(_ absence: ServiceAbsence, because fault: String? = nil) {
         let now = Instant.now()
         let wait = backOff.failed(at: now, wasReady: state == .ready || state == .leaving)

@@ -1,6 +1,5 @@
 import DBus
 
-/// Why a helper process can't be called.
 enum ServiceAbsence: Hashable, Sendable {
     case notInstalled
     /// The owner of the name is not trusted, for the reason given by the service's user.
@@ -19,23 +18,17 @@ enum ServiceAbsence: Hashable, Sendable {
 
 @BusActor
 protocol SupervisedServiceUser: AnyObject {
-    /// Returns why a process of this uid must not be the helper, or nil if it may.
-    ///
-    /// A nil uid asks about any process.
+    /// Returns why a process of this uid, or for nil any process, must not be the helper; nil if it
+    /// may.
     func distrust(of uid: UInt32?) -> String?
-    /// Called when another process owns the name.
-    ///
-    /// Answers of the former owner are void.
+    /// Called when another process owns the name, which voids answers of the former owner.
     func ownerArrived()
     /// Called when the owner gave up its name, before the cause is known.
     func ownerLeft()
-    /// Prepares a trusted owner.
-    ///
-    /// Returns nil if it can be called, else the cause.
+    /// Prepares a trusted owner; nil if it can be called, else the cause.
     func prepare(_ peer: Peer) async -> ServiceAbsence?
-    /// Called before the state changes to broken.
-    ///
-    /// `fault` describes the helper's mistake for people.
+    /// Called before the state changes to broken; `fault` describes the helper's mistake for
+    /// people.
     func lost(_ absence: ServiceAbsence, because fault: String?)
     /// Queries whether an owner that failed works again.
     func hasRecovered() async -> Bool

@@ -2,7 +2,7 @@ import AuthEngine
 
 /// Limits how often an event may occur in one second, to bound the cost of a flood.
 struct Allowance {
-    /// The number of events in each second.
+    /// The number of events allowed in each second.
     let limit: Int
     private var start = Instant(nanoseconds: 0)
     private var count = 0

@@ -9,7 +9,6 @@ struct DeviceOptions {
     /// A context in which the user may have given a password.
     let context: ObjectPath?
     let timeout: Duration
-    /// The caller's window, for the prompt.
     let parentWindow: String?
     let activationToken: String?
     /// How long an administrator may take to answer in calls without a timeout.

@@ -5,7 +5,6 @@ import DBus
 /// Announces changes that are visible to clients, with a limit for each second.
 @BusActor
 final class SensorAnnouncer {
-    /// The appearance that was announced last.
     private var told: SensorAppearance?
     private var allowance = Allowance(limit: 20)
     private var timer: EventSource?

@@ -7,7 +7,6 @@ import Glibc
 enum SensorTrust: Equatable {
     /// Processes of these users may be the sensor, up to this strength.
     case granted(uids: Set<UInt32>, strength: Strength)
-    /// No process may be the sensor, for this reason.
     case refused(String)
 }
 
@@ -21,9 +20,7 @@ package struct SensorDescriptions: Sendable {
     /// The folders of the files, in order of precedence.
     let folders: [String]
 
-    /// Uses files in these folders.
-    ///
-    /// A file hides files with its name in later folders.
+    /// Uses files in these folders; a file hides files with its name in later folders.
     package init(folders: [String] = standard) {
         self.folders = folders
     }
@@ -37,7 +34,6 @@ package struct SensorDescriptions: Sendable {
             + ["/etc"]
     }
 
-    /// The keys of a file.
     static let keys = ["User", "Strength"].map { SettingsFile.Name(section: "Sensor", word: $0) }
 
     /// Returns the trust in a sensor.
@@ -61,9 +57,7 @@ package struct SensorDescriptions: Sendable {
         return .refused("There is no file \(folders.last ?? "")/\(name).conf.")
     }
 
-    /// Whether a file exists.
-    ///
-    /// Any other entry with its name also hides later files.
+    /// Whether a file, or any other entry with its name, exists and so hides later files.
     private static func isThere(_ path: String) throws(ConfigurationError) -> Bool {
         var status = stat()
         if lstat(path, &status) == 0 { return true }
@@ -76,7 +70,6 @@ package struct SensorDescriptions: Sendable {
         )
     }
 
-    /// Parses the bytes of a file.
     @BusActor
     static func read(
         _ bytes: [UInt8],

@@ -73,15 +73,13 @@ final class SensorDirectory {
         listings.notifyAll()
     }
 
-    /// Waits until all sensors are listed, and each has described itself or failed.
-    ///
-    /// Gives up after the patience for a start.
+    /// Waits until each listed sensor has described itself or failed, at most for the patience of a
+    /// start.
     func settled() async {
         _ = await listings.wait(atMost: SensorProcess.startPatience) { unlisted <= 0 }
         for sensor in sorted { await sensor.process.service.settled() }
     }
 
-    /// Applies changed descriptions to all sensors.
     func reviewTrust() {
         for sensor in sorted { sensor.process.reviewTrust() }
     }
@@ -112,7 +110,6 @@ final class SensorDirectory {
         }
     }
 
-    /// Waits until no sensor runs an operation.
     func idle() async {
         for sensor in sorted { await sensor.operations.idle() }
     }

@@ -57,7 +57,6 @@ final class SensorLink: SensorProcessEvents {
         facts.type == fact.type && facts.strength >= fact.strength
     }
 
-    /// Removes the sensor and ends its operations.
     func remove() {
         process.remove()
     }
@@ -100,16 +99,12 @@ final class SensorLink: SensorProcessEvents {
     }
 }
 
-/// Receives events of sensors.
 @BusActor
 protocol SensorEvents: AnyObject {
-    /// Called when a sensor's properties or state change.
     func sensorChanged(_ sensor: SensorLink)
     /// Called when another process becomes the sensor, before it describes itself.
     func sensorArrived(_ sensor: SensorLink)
-    /// Called when the bus no longer knows the sensor.
     func sensorRemoved(_ sensor: SensorLink)
-    /// Called when a sensor announces a change of a user's templates.
     func templatesChanged(_ sensor: SensorLink, uid: UInt32)
     /// Refreshes a user's templates from all sensors.
     func listAnew(_ uid: UInt32) async

@@ -1,8 +1,6 @@
 /// Validates the last element of a sensor's bus name.
 enum SensorName {
-    /// Whether the contract allows the name.
-    ///
-    /// Names become parts of object paths and file names.
+    /// Whether the contract allows the name, which becomes part of object paths and file names.
     static func isValid(_ name: String) -> Bool {
         let isPlain = name.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)

@@ -5,20 +5,15 @@ import Contract
 import DBus
 import LocalAuthBus
 
-/// The progress of an operation.
-///
-/// The last four cases end it.
+/// The progress of an operation; the last four cases end it.
 enum SensorProgress {
     case ready
-    /// Another program uses the device.
-    ///
-    /// The name is empty if unknown.
+    /// Another program uses the device; the name is empty if unknown.
     case busy(by: String)
     case hinted(String)
     case stage(UInt32, of: Int32)
     /// A match, or a new template.
     case finished(template: String)
-    /// A match with a template that was removed meanwhile.
     case templateRemoved
     case refused(DBusError)
     /// The operation was canceled, or the sensor is unavailable without a fault.
@@ -50,14 +45,12 @@ final class SensorOperations {
         /// The connection that got the operation; nil before that.
         var asked: String?
         var isReady = false
-        /// Whether the report says that another program uses the device.
+        /// Whether the caller was told that another program uses the device.
         var isBusy = false
         var isCanceled = false
-        /// Whether the sensor matched a template that was removed meanwhile.
         var isTemplateRemoved = false
         var overdue: EventSource?
         var task: Task<Void, Never>?
-        /// Limits hints and stages.
         var signals = Allowance(limit: 20)
     }
 
@@ -67,7 +60,6 @@ final class SensorOperations {
     /// All sensors share the counter, so that a sensor that is removed and added again gets no
     /// number twice.
     private static var lastEnrolment: UInt64 = 1 << 62
-    /// Operations that wait for another operation to end.
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var healthCheck: EventSource?
     private let process: SensorProcess
@@ -126,7 +118,6 @@ final class SensorOperations {
         }
     }
 
-    /// The fault of a match that does not count.
     static let unknownTemplate = "It matched with a template that the user doesn't have."
 
     /// Enrols a finger or face of the user.
@@ -223,7 +214,6 @@ final class SensorOperations {
         timer?.cancel()
     }
 
-    /// Reports that another program uses the device.
     private func took(_ operation: Operation, _ number: UInt64, by program: String) {
         guard !operation.isCanceled, !operation.isBusy else { return }
         operations[number]?.isBusy = true
@@ -237,7 +227,6 @@ final class SensorOperations {
         return operations.contains { $0.key != number && (!own.isEnrolment || $0.value.isCanceled) }
     }
 
-    /// Whether an enrolment of the user is running.
     func isEnrolling(_ uid: UInt32) -> Bool {
         operations.values.contains { $0.isEnrolment && $0.uid == uid }
     }
@@ -269,16 +258,13 @@ final class SensorOperations {
         for waiter in resumed { waiter.resume() }
     }
 
-    /// Waits until no operation runs.
     func idle() async {
         while !operations.isEmpty { await withCheckedContinuation { waiters.append($0) } }
     }
 
     // MARK: - Canceling
 
-    /// Cancels without waiting.
-    ///
-    /// A sensor that does not end the operation in time counts as failed.
+    /// Cancels without waiting; a sensor that does not end the operation in time counts as failed.
     func cancel(operation number: UInt64) {
         guard operations[number]?.isCanceled == false else { return }
         operations[number]?.isCanceled = true
@@ -299,9 +285,8 @@ final class SensorOperations {
     /// Ends all operations without a result because the sensor is unavailable.
     func endAll(_ reason: Unavailability) { end(reason) { _ in true } }
 
-    /// Ends operations that had begun when the sensor gave up its name.
-    ///
-    /// A sensor that exits without a fault ends its operations before.
+    /// Ends operations that had begun when the sensor gave up its name, which a clean exit has
+    /// ended before.
     func endBegun() { end(.crashed) { $0.isReady } }
 
     /// Returns the result of an operation on a sensor that is unavailable for this reason.
@@ -334,9 +319,7 @@ final class SensorOperations {
 
     // MARK: - During operations
 
-    /// Handles a signal of the sensor.
-    ///
-    /// Signals about unknown or canceled operations are ignored.
+    /// Handles a signal of the sensor, unless its operation is unknown or canceled.
     func received(operation number: UInt64, kind: String, detail: [String: Variant]) {
         guard let running = operations[number], !running.isCanceled else { return }
         switch SensorEventKind(rawValue: kind) {

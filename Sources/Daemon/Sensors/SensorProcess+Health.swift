@@ -6,12 +6,9 @@ import DBus
 import LocalAuthBus
 
 extension SensorProcess {
-    /// The reply of `Health`.
     typealias Health = (state: String, message: String)
 
-    /// Queries the sensor's health.
-    ///
-    /// Concurrent callers share a query.
+    /// Queries the sensor's health; concurrent callers share a query.
     func health(_ proxy: Sensor1Proxy) async throws(DBusError) -> Health {
         let owner = proxy.destination
         return try await healths.share(owner) { await self.askHealth(owner) }.get()
@@ -61,12 +58,10 @@ extension SensorProcess {
 
     /// The time after which a slow bus is no excuse for the sensor.
     private static let longestDelay = Duration.seconds(8)
-    /// The bus counts as slow if its own answer takes this long.
-    ///
-    /// A sensor's answer takes several times as long as the bus's.
+    /// The time that makes the bus count as slow; a sensor's answer takes several times as long as
+    /// the bus's.
     private static let lateness = Duration.milliseconds(200)
 
-    /// The error for calls to an unavailable sensor.
     var refusal: DBusError {
         DBusError(
             .biometryNotAvailable,

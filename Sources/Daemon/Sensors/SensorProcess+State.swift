@@ -27,12 +27,10 @@ extension SensorProcess {
         if case .broken(.untrusted(let reason)) = state { reason } else { nil }
     }
 
-    /// A proxy of the owner; nil without an owner.
     var proxy: Sensor1Proxy? {
         owner.map { Sensor1Proxy(service.connection, destination: $0, path: Sensor1.path) }
     }
 
-    /// Why the sensor can't be used; nil if it can.
     var unavailability: Unavailability? {
         switch state {
         case .probing: .starting

@@ -7,7 +7,6 @@ import LocalAuthBus
 /// The process behind a sensor: its properties, its health, and the obstacles to its use.
 @BusActor
 final class SensorProcess {
-    /// The protocol versions that this daemon supports.
     static let versions: Set<UInt32> = [1]
     /// Timeout of a query that needs no person.
     static let patience = Duration.seconds(2)
@@ -17,11 +16,8 @@ final class SensorProcess {
     let name: String
     let service: SupervisedService
     weak var events: (any SensorProcessEvents)?
-    /// The sensor's last properties.
     private(set) var facts = SensorProperties()
-    /// The state of the machine.
-    ///
-    /// An obstacle in it cancels running operations.
+    /// The state of the machine; an obstacle in it cancels running operations.
     var surroundings = Surroundings() {
         didSet {
             let reason = surroundings.unavailability(of: facts)
@@ -101,9 +97,7 @@ final class SensorProcess {
         owner == proxy.destination && state == .ready
     }
 
-    /// Queries the sensor's properties.
-    ///
-    /// Concurrent callers share a query.
+    /// Queries the sensor's properties; concurrent callers share a query.
     private func lookAgain(_ proxy: Sensor1Proxy) async -> Bool {
         await looks.revalidate(proxy.destination) != nil && isReady(proxy)
     }

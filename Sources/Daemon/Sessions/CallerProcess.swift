@@ -2,9 +2,8 @@ import Contract
 import Glibc
 import Linux
 
-/// Facts of the kernel about a caller's process.
-///
-/// They serve for display and for the choice of an agent only, because a pid is no proof.
+/// Facts about a caller's process, for display and choice of an agent only, because a pid is no
+/// proof.
 struct CallerProcess {
     /// The file name of the program; nil if the daemon can't prove it (L33).
     let name: String?
@@ -42,9 +41,7 @@ struct CallerProcess {
 }
 
 enum ProcessStatus {
-    /// Indices after the name.
-    ///
-    /// The name itself may contain any characters.
+    /// Indices after the name, which itself may contain any characters.
     enum Field: Int {
         case parent = 1
         case terminal = 4

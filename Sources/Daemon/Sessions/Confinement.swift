@@ -14,9 +14,7 @@ struct Confinement {
     /// namespace.
     var pidCount: Int
     var userMap: String
-    /// The ids of the mounts at its root.
-    ///
-    /// Two mount namespaces never share an id.
+    /// The ids of the mounts at its root, which two mount namespaces never share.
     var roots: [String]
     var groups: [String]
     /// Its labels from the kernel's security modules; empty without modules.
@@ -93,9 +91,8 @@ struct Confinement {
         return line?.split(separator: "\t").dropFirst().map(String.init) ?? []
     }
 
-    /// Reads the first mounts only.
-    ///
-    /// Users can append mounts, but no other namespace has these ids.
+    /// Returns the ids of the mounts at the root, within the part that was read, because users can
+    /// only append mounts.
     private static func roots(in mounts: [UInt8]) -> [String] {
         mounts.split(separator: UInt8(ascii: "\n"))
             .compactMap { line in
@@ -133,9 +130,7 @@ struct Confinement {
             }
     }
 
-    /// Whether a label belongs to a confining profile or domain.
-    ///
-    /// A label of an unknown form counts as confining.
+    /// Whether a label belongs to a confining profile or domain, or has an unknown form.
     private static func isConfining(_ label: String) -> Bool {
         if label.hasPrefix("snap.") { return true }
         // AppArmor: the profile with its mode.

@@ -29,16 +29,12 @@ struct LoginHistory {
         let start: UInt64
     }
 
-    /// The most users and sessions.
-    ///
-    /// Exceeding the limit starts a new history.
+    /// The most users and sessions; more start a new history.
     static let limit = 1024
 
     init(now: @escaping () -> UInt64 = Self.monotonic) { self.now = now }
 
-    /// Starts a new history.
-    ///
-    /// Earlier sessions are unknown.
+    /// Starts a new history, in which earlier sessions are unknown.
     mutating func begin() {
         self = Self(now: now)
         beginning = now()
@@ -59,9 +55,7 @@ struct LoginHistory {
         return nameless
     }
 
-    /// Records where a session is.
-    ///
-    /// A session that has ended already may have been anywhere.
+    /// Records where a session is; a session that has ended already may have been anywhere.
     mutating func found(_ session: ObjectPath, of uid: UInt32, isAtMachine: Bool) {
         guard unknown[uid]?.remove(session) != nil else { return }
         if unknown[uid]?.isEmpty == true { unknown[uid] = nil }

@@ -60,7 +60,7 @@ final class LoginRecord {
     }
 
     private static func storedDescriptors() -> [String: OwnedDescriptor] {
-        // SAFETY: sd-login allocates the list with `count` names, and the loop frees each of them.
+        // SAFETY: sd_listen_fds_with_names allocates `count` names. The loop frees each name once.
         var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = sd_listen_fds_with_names(1, &list)
         var stored: [String: OwnedDescriptor] = [:]

@@ -1,10 +1,8 @@
 import DBus
 
-/// The login manager's properties of one session.
 struct LoginSession: Equatable {
     let id: String
     let uid: UInt32
-    /// Whether the session comes over the network.
     let isRemote: Bool
     /// Whether the user sits at the machine in this session.
     ///
@@ -12,7 +10,7 @@ struct LoginSession: Equatable {
     /// login manager's own flag is not sufficient: `su` in a user unit, `ssh localhost` and remote
     /// desktops create sessions without a seat that it does not call remote.
     let isLocal: Bool
-    /// The session's terminal, such as `tty2`; empty without a terminal.
+    /// Such as `tty2`; empty without a terminal.
     private let terminal: String
     private let isGraphical: Bool
     let isX11: Bool

@@ -13,12 +13,10 @@ final class Logind {
     static let manager = "org.freedesktop.login1.Manager"
     static let session = "org.freedesktop.login1.Session"
     static let user = "org.freedesktop.login1.User"
-    /// The timeouts of each attempt of a query.
-    ///
-    /// Neighbours may fill the queue before the answer, or make the bus drop it.
+    /// The timeouts of a query's attempts, because neighbours can fill the queue or make the bus
+    /// drop the answer.
     static let patience = [Duration.seconds(10), .seconds(10)]
 
-    /// Events from the login manager.
     enum News {
         /// A trusted process owns the name, or no process does.
         case present(Bool)
@@ -35,9 +33,7 @@ final class Logind {
         case newUser(uid: UInt32?)
         /// The machine goes to sleep (true), or is awake again (false).
         case sleeping(Bool)
-        /// The lid may have moved.
-        ///
-        /// The login manager sends no signal for the lid (L3).
+        /// The lid may have moved, for which the login manager sends no signal (L3).
         case lidMoved
     }
 
@@ -52,7 +48,6 @@ final class Logind {
     private var inhibitor: OwnedDescriptor?
     /// A separate thread takes the inhibitor, because the call receives a descriptor and may block.
     private lazy var inhibitorThread = try? SerialThread(named: "the login manager")
-    /// Whether sleep should wait for `allowSleep`.
     private var delaysSleep = false
 
     init(
@@ -75,9 +70,7 @@ final class Logind {
     /// Whether this is the login manager whose files sd-login reads.
     var isSystems: Bool { connection.address == .system }
 
-    /// Starts watching.
-    ///
-    /// The first event tells whether the login manager is present.
+    /// Starts watching; the first event tells whether the login manager is present.
     func start() {
         service.startWatching()
         // UPower signals movements of the lid. The state itself comes from the login manager.
@@ -147,9 +140,8 @@ final class Logind {
         }
     }
 
-    /// Properties that any program in a session can change at any rate.
-    ///
-    /// No decision rests on them, so ignore them.
+    /// Properties that any program in a session can change at any rate, and on which no decision
+    /// rests.
     private static let idleHints: Set = [
         "IdleHint", "IdleSinceHint", "IdleSinceHintMonotonic",
     ]
@@ -179,7 +171,6 @@ final class Logind {
         }
     }
 
-    /// Returns the user in a UserNew or UserRemoved signal.
     private static func user(in message: Message) -> UInt32? {
         try? message.read("uo") { reader throws(DBusError) in
             let uid = try reader.read(UInt32.self)
@@ -223,7 +214,6 @@ final class Logind {
         inhibitor = taken
     }
 
-    /// Lets the machine sleep.
     func allowSleep() {
         delaysSleep = false
         inhibitor = nil
@@ -254,13 +244,10 @@ final class Logind {
 
     /// A user who is logged in, or has running units.
     struct Login {
-        /// The time of login, in microseconds of CLOCK_MONOTONIC.
-        ///
-        /// No unit of the user's service manager is older.
+        /// The time of login, in microseconds of CLOCK_MONOTONIC; no unit of the user's manager is
+        /// older.
         let since: UInt64
-        /// The user's sessions, at most 64.
-        ///
-        /// The login manager's preferred session is first.
+        /// The user's sessions, at most 64; the login manager's preferred session is first.
         let sessions: [ObjectPath]
     }
 
@@ -382,9 +369,8 @@ final class Logind {
         }
     }
 
-    /// Runs a query in the lane of a user or the service.
-    ///
-    /// Retries if the query or its answer was lost.
+    /// Runs a query in the lane of a user or the service, and again if the query or its answer was
+    /// lost.
     private func asking<Value: Sendable>(
         for uid: UInt32 = CallBudget.service,
         _ body: (_ timeout: Duration) async throws(DBusError) -> Value

@@ -5,7 +5,6 @@ struct LookUpChanges<Key: Hashable> {
     /// Returns how often a key has changed during its look-ups; nil without a look-up.
     func count(of key: Key) -> Int? { loads[key]?.changes }
 
-    /// Begins a look-up, which `end` ends.
     mutating func begin(_ key: Key) { loads[key, default: (0, 0)].lookUps += 1 }
 
     mutating func end(_ key: Key) {

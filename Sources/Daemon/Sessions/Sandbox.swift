@@ -1,7 +1,7 @@
 import DBus
 import Linux
 
-/// The sandbox of a caller, according to the kernel (L23).
+/// The sandbox of a caller, from facts of the kernel (L23).
 enum Sandbox: Hashable, Sendable {
     /// The caller is proven to be outside any sandbox.
     case none
@@ -10,7 +10,6 @@ enum Sandbox: Hashable, Sendable {
     /// Another sandbox, or an undetermined state.
     case unknown
 
-    /// Determines the sandbox of a caller's process.
     @BusActor
     static func of(_ peer: Peer) -> Sandbox {
         guard Confinement.mayHold(peer) else { return .none }
@@ -23,7 +22,6 @@ enum Sandbox: Hashable, Sendable {
 
     var isSandboxed: Bool { self != .none }
 
-    /// The app's id; nil if unknown.
     var id: String? {
         if case .app(let id) = self { id } else { nil }
     }

@@ -4,7 +4,6 @@ import DBus
 /// Receives events of sessions and sleep, and tells what the service is doing.
 @BusActor
 protocol SessionEvents: AnyObject {
-    /// Called with an event for the engine.
     func happened(_ event: Event)
     func surroundingsChanged(_ surroundings: Surroundings)
     /// Called when a session ended; nil means the sessions assumed without a login manager.

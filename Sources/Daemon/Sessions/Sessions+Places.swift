@@ -2,11 +2,9 @@ import AuthEngine
 
 /// The places of callers and agents.
 extension Sessions {
-    /// The place of a caller.
     struct Place {
         /// The session whose agent may prompt; nil if none may.
         var session: String?
-        /// Why no session may prompt.
         var absence = Absence.unknown
         var isRemote = false
         var isInNoSession = false

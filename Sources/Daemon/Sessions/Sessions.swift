@@ -3,9 +3,8 @@ import AuthStore
 import BusGuard
 import DBus
 
-/// The login sessions of callers (L2 to L4).
-///
-/// Without a login manager each user has one active session.
+/// The login sessions of callers (L2 to L4); without a login manager each user has one active
+/// session.
 @BusActor
 final class Sessions {
     /// The place of a caller's process according to the login manager.
@@ -19,9 +18,7 @@ final class Sessions {
         case unknown
         case absent
         case present
-        /// The login manager was present, or must be.
-        ///
-        /// Without it no caller passes.
+        /// The login manager was present, or must be; without it no caller passes.
         case lost
     }
 
@@ -45,7 +42,6 @@ final class Sessions {
     var history = LoginHistory()
     /// Where `history` is saved; nil without a login manager on the system bus.
     private(set) var record: LoginRecord?
-    /// Whether a save of `history` is running.
     var isKeeping = false
     private let callerLookUps = SharedLookUps<Caller, Spot?>()
     private lazy var lid = Mirror<Bool, Void> { [unowned self] _ in await lookAtLid() }
@@ -59,7 +55,6 @@ final class Sessions {
     private var newsCount = 0
     /// Users with a running look-up of their callers.
     private var arrangements = LookUpChanges<UInt32>()
-    /// Sessions with a running look-up.
     private var loads = LookUpChanges<ObjectPath>()
     /// How often a query is repeated because an event arrived before its answer.
     private static let tries = 5
@@ -166,9 +161,7 @@ final class Sessions {
         return isKnown
     }
 
-    /// Returns where a user can be prompted on behalf of a caller.
-    ///
-    /// An unlock may prompt in a locked session.
+    /// Returns where a user can be prompted for a caller; an unlock may prompt in a locked session.
     func place(of peer: Peer, for uid: UInt32, isUnlock: Bool = false) async -> Place {
         await settled()
         if isAbsent { return Place(session: Self.only(of: uid)) }
@@ -188,9 +181,8 @@ final class Sessions {
         return place(at: spot, for: peer.uid, isUnlock: false)
     }
 
-    /// Returns the cached place for a property, or nil if unknown.
-    ///
-    /// A look-up then announces the result.
+    /// Returns the cached place for a property, or nil while a look-up runs, which announces the
+    /// result.
     func knownPlace(of peer: Peer) -> Place? {
         if let place = toldPlace(of: peer) { return place }
         askLater(peer)
@@ -216,9 +208,7 @@ final class Sessions {
         return place
     }
 
-    /// Returns the session of a spot.
-    ///
-    /// For a caller outside sessions, returns the local session of its user.
+    /// Returns the session of a spot; for a caller outside sessions, the local session of its user.
     private func session(at spot: Spot, for uid: UInt32) -> LoginSession? {
         switch spot {
         case .session(let path): return sessions[path]
