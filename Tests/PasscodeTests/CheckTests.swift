@@ -95,7 +95,7 @@ struct CheckTests {
     }()
 
     @Test(
-        "L10: After pam_faillock's limit, even the right password is wrong until a reset",
+        "L10: After pam_faillock's limit, the right password is refused in its words until a reset",
         .enabled(if: isRoot && hasFaillock, "needs root and pam_faillock")
     )
     func faillock() async throws {
@@ -109,13 +109,16 @@ struct CheckTests {
                 auth optional pam_faillock.so authfail \(options)
                 auth requisite pam_deny.so
                 auth required pam_faillock.so authsucc \(options)
+                account required pam_permit.so
 
                 """
             try TemporaryFolder.write(folder + "/locking", lines.utf8)
             return ["/usr/bin/env"]
         } _: { bench in
             for _ in 0..<2 { try expect(try await !bench.verify("1357"), "a wrong one") }
-            #expect(try await !bench.verify("2468"))
+            let error = await #expect(throws: DBusError.self) { try await bench.verify("2468") }
+            #expect(error?.name == .passcodeRefused)
+            #expect(error?.message.contains("locked due to 2 failed logins") == true)
             try #require(unlink(bench.bus.folder + "/tally/root") == 0)
             #expect(try await bench.verify("2468"))
         }

@@ -192,24 +192,80 @@ struct PasscodeTests {
         }
     }
 
-    @Test("The shadow field decides whether a password is set")
-    func shadowFields() {
-        #expect(PasscodeSetting.isPasscode(shadowField: "$y$j9T$salt$hash"))
-        #expect(PasscodeSetting.isPasscode(shadowField: nil))
-        for field in ["", "!", "!!", "*", "!$y$j9T$salt$hash"] {
-            #expect(!PasscodeSetting.isPasscode(shadowField: field))
+    @Test("The shadow file decides whether a password is set; a directory's users have no hash")
+    func shadowEntries() {
+        func isSet(_ shadow: ShadowEntry, _ hasDirectory: Bool) -> Bool {
+            PasscodeSetting.isPasscode(shadow, hasDirectory: hasDirectory)
+        }
+        for hasDirectory in [false, true] {
+            #expect(isSet(.field("$y$j9T$salt$hash"), hasDirectory))
+            #expect(isSet(.unreadable, hasDirectory))
+            for field in ["", "!$y$j9T$salt$hash", "!!$6$salt$hash", "!ab0123456789c"] {
+                #expect(!isSet(.field(field), hasDirectory), "'\(field)'")
+            }
+            for field in ["!", "!!", "*", "!*", "*K*", "*NP*"] {
+                #expect(isSet(.field(field), hasDirectory) == hasDirectory, "'\(field)'")
+            }
+            #expect(isSet(.missing, hasDirectory) == hasDirectory)
         }
     }
 
     @Test("R69: A shadow field without a hash has no password; a locked field keeps it")
     func removedFields() {
         for field in ["", "!", "!!", "*", "!*"] {
-            #expect(PasscodeSetting.isRemoved(shadowField: field), "'\(field)'")
+            #expect(PasscodeSetting.isRemoved(.field(field)), "'\(field)'")
         }
         for field in ["!$y$j9T$salt$hash", "!!$6$salt$hash", "$y$j9T$salt$hash", "!ab0123456789c"] {
-            #expect(!PasscodeSetting.isRemoved(shadowField: field), "'\(field)'")
+            #expect(!PasscodeSetting.isRemoved(.field(field)), "'\(field)'")
         }
-        #expect(!PasscodeSetting.isRemoved(shadowField: nil))
+        #expect(!PasscodeSetting.isRemoved(.unreadable))
+        #expect(!PasscodeSetting.isRemoved(.missing))
+    }
+
+    @Test(
+        "The modules of a PAM service show whether a directory has passwords",
+        arguments: [
+            ("auth required pam_unix.so", false), ("account required pam_sss.so", false),
+            ("auth sufficient pam_sss.so use_first_pass", true),
+            ("# auth required pam_sss.so", false),
+            ("-auth [success=ok new_authtok_reqd=ok default=die] /lib/security/pam_krb5.so", true),
+            ("@include other", true), ("auth include other", true), ("auth substack other", true),
+            ("auth include missing", false), ("auth include itself", false),
+            ("auth requisite pam_faillock.so preauth", false), ("auth [broken", false),
+        ]
+    )
+    func stacks(_ line: String, _ hasDirectory: Bool) throws {
+        let folder = try TemporaryFolder()
+        try TemporaryFolder.write(
+            "\(folder.path)/itself",
+            "auth required pam_unix.so\n\(line)".utf8
+        )
+        try TemporaryFolder.write("\(folder.path)/other", "AUTH required pam_ldap.so".utf8)
+        let stack = PAMStack(service: "itself", directory: folder.path)
+        #expect(stack.hasDirectory == hasDirectory)
+        #expect(stack.hasFaillock == line.contains("faillock"))
+    }
+
+    @Test(
+        "A right password resets the counter of failed logins",
+        .enabled(if: geteuid() == 0, "pam_faillock keeps its files for root alone")
+    )
+    func resetCounter() async throws {
+        try await PasscodeBench.with(service: "localauth-faillock") { bench in
+            for turn in 1...3 {
+                try expect(try await !bench.verify("1357"), "wrong in turn \(turn)")
+                try expect(try await bench.verify("2468"), "right in turn \(turn)")
+            }
+        }
+    }
+
+    @Test("A right password of an expired account is refused, which is no attempt")
+    func expiredAccount() async throws {
+        try await PasscodeBench.with(service: "localauth-expired") { bench in
+            try expect(try await !bench.verify("1357"), "a wrong password is wrong")
+            let error = await #expect(throws: DBusError.self) { try await bench.verify("2468") }
+            #expect([.passcodeFailed, .passcodeRefused].contains(error?.name))
+        }
     }
 
     @Test("Hanging checks are limited in number, and end with the verifier")

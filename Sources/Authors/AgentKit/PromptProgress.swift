@@ -69,7 +69,7 @@ public enum PromptProgress: Hashable, Sendable {
         case .passcodeRequired:
             self = .passcodeRequired(
                 cause: plainText(detail["cause"]?.asString ?? "", limit: 64),
-                text: withoutQuotationMarks(plainText(detail["text"]?.asString ?? "", limit: 64))
+                text: withoutQuotationMarks(plainText(detail["text"]?.asString ?? "", limit: 128))
             )
         case .passcodeRejected:
             guard let left else { return nil }

@@ -27,12 +27,15 @@ package struct Configuration: Hashable, Sendable {
     package var passcodeAttempts = 5
     /// Sensors that the service ignores, by the last element of their bus names.
     package var disabledSensors: Set<String> = []
+    /// Context objects of one connection.
     package var contextsPerConnection = 256
+    /// Context objects of one user.
     package var contextsPerUser = 1024
     /// Unanswered evaluations of one connection.
     package var pendingPerConnection = 8
     /// Evaluations that wait for the prompt of one session.
     package var queuePerSession = 8
+    /// Keychain items of one user.
     package var itemsPerUser = 20_000
 
     package init() {}

@@ -243,6 +243,9 @@ final class PasscodeVerifier {
             }
             // The prompt sealed the password to an old key.
             if error.name == .invalidArgs { _ = await readKey(of: owner) }
+            if error.name == .passcodeRefused {
+                return .refused(DisplayText.cleaned(error.message, limit: DisplayText.titleLimit))
+            }
             let isLost = [.noReply, .timeout, .disconnected].contains(error.name)
             return isLost ? .lost : .failed
         }

@@ -74,6 +74,9 @@ extension AuthEngine {
         case .failed:
             takeBackAttempt(of: uid)
             verifierFailed(id)
+        case .refused(let reason):
+            takeBackAttempt(of: uid)
+            verifierFailed(id, reason)
         case .lost:
             countWrongPasscode(of: uid)
             verifierFailed(id)
@@ -91,11 +94,11 @@ extension AuthEngine {
             // Earlier proofs may have been revoked while the password was checked.
             concludeIfIdle(id)
         case .wrong: finish(id, .refused(.wrongPassword))
-        case .failed, .lost: finish(id, .refused(.verifierFailed))
+        case .failed, .refused, .lost: finish(id, .refused(.verifierFailed))
         }
     }
 
-    private mutating func verifierFailed(_ id: EvaluationID) {
+    private mutating func verifierFailed(_ id: EvaluationID, _ reason: String = "") {
         guard let times = evaluations[id]?.prompt?.verifierFailed() else { return }
         if times >= AuthEngine.verifierPatience {
             finish(id, .refused(.verifierFailed))
@@ -106,7 +109,7 @@ extension AuthEngine {
         } else if evaluations[id]?.prompt?.isTakenBack == false {
             // Without this message the prompt would wait forever for a verdict.
             _ = evaluations[id]?.prompt?.ask()
-            tell(id, .passcodeRequired(cause: PasscodeCause(.verifierFailed)))
+            tell(id, .passcodeRequired(cause: .verifierFailed(reason)))
         }
         concludeIfIdle(id)
     }

@@ -18,12 +18,15 @@ package struct AccessControl: Hashable, Sendable {
         package static let biometryAny = Flags(rawValue: 1 << 1)
         /// Biometry; any change of the enrolment deletes the item.
         package static let biometryCurrentSet = Flags(rawValue: 1 << 3)
+        /// The password alone.
         package static let devicePasscode = Flags(rawValue: 1 << 4)
+        /// A companion.
         package static let companion = Flags(rawValue: 1 << 5)
         /// Any of the constraints is enough.
         package static let or = Flags(rawValue: 1 << 14)
         /// Every constraint is needed, which is also the default without an operator (R63).
         package static let and = Flags(rawValue: 1 << 15)
+        /// Guards the use of a private key.
         package static let privateKeyUsage = Flags(rawValue: 1 << 30)
         /// Also requires the app's own password, in addition to every other flag (R64).
         package static let applicationPassword = Flags(rawValue: 1 << 31)
@@ -38,9 +41,13 @@ package struct AccessControl: Hashable, Sendable {
     ///
     /// Raw values are Apple's; a trailing `u` means "this device only".
     package enum Accessibility: String, Sendable, CaseIterable {
+        /// While the device is unlocked.
         case whenUnlocked = "ak"
+        /// Once the device was unlocked.
         case afterFirstUnlock = "ck"
+        /// While the device is unlocked, on this device.
         case whenUnlockedThisDeviceOnly = "aku"
+        /// Once the device was unlocked, on this device.
         case afterFirstUnlockThisDeviceOnly = "cku"
         /// Only while the user has a password (R69).
         case whenPasscodeSet = "akpu"

@@ -111,6 +111,10 @@ package enum PasscodeVerdict: Hashable, Sendable {
     case wrong
     /// The verifier checked no password, so this is no attempt.
     case failed
+    /// The system refused the user whatever the password, so this is no attempt.
+    ///
+    /// The text is the system's own reason.
+    case refused(String)
     /// The verifier never answered.
     ///
     /// The password may have been wrong, so it counts as wrong.

@@ -3,7 +3,7 @@ package import Contract
 /// Why a password is asked for, or required before biometry.
 package struct PasscodeCause: Hashable, Sendable {
     package let word: PasscodeCauseWord
-    /// An administrator's text; nil unless the word is `remote` and a text was given.
+    /// The text of an administrator (`remote`) or of the system (`verifier-failed`), if there is one.
     package let text: String?
 
     package init(_ word: PasscodeCauseWord) {
@@ -17,6 +17,11 @@ package struct PasscodeCause: Hashable, Sendable {
     package static func remote(_ text: String) -> PasscodeCause {
         let cut = String(String.UnicodeScalarView(text.unicodeScalars.prefix(64)))
         return PasscodeCause(.remote, cut.isEmpty ? nil : cut)
+    }
+
+    /// Creates the cause of a password that could not be checked; `reason` may be empty.
+    package static func verifierFailed(_ reason: String) -> PasscodeCause {
+        PasscodeCause(.verifierFailed, reason.isEmpty ? nil : reason)
     }
 
     private init(_ word: PasscodeCauseWord, _ text: String?) {

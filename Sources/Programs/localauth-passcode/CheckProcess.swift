@@ -17,7 +17,7 @@ import LocalAuthBus
     private let pid: pid_t
     private let descriptor: OwnedDescriptor
     private let pipe: OwnedDescriptor
-    private let hasVerdict: @BusActor (Verdict?) -> Void
+    private let hasVerdict: @BusActor (CheckReport?) -> Void
     private let hasEnded: @BusActor () -> Void
     private var isRunning = true
     private var isTold = false
@@ -37,7 +37,7 @@ import LocalAuthBus
     init(
         _ check: PasscodeCheck,
         _ passcode: SealedPasscode,
-        hasVerdict: @escaping @BusActor (Verdict?) -> Void,
+        hasVerdict: @escaping @BusActor (CheckReport?) -> Void,
         hasEnded: @escaping @BusActor () -> Void
     ) throws(DBusError) {
         let (reader, writer) = try Self.pipe()
@@ -82,7 +82,7 @@ import LocalAuthBus
         guard !isTold else { return }
         isTold = true
         delay?.cancel()
-        hasVerdict(report?.verdict)
+        hasVerdict(report)
     }
 
     private func ended() {

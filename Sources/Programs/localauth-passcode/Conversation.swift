@@ -7,6 +7,19 @@ struct Conversation {
     let passcode: UnsafeMutablePointer<CChar>
     /// The delay that PAM requests after a failure, in microseconds.
     var delay: UInt32 = 0
+    /// Whether a module took the password.
+    var isAsked = false
+    /// Messages of the modules, joined by blanks.
+    var message = ""
+    /// Whether a message came before a module took the password.
+    var hasEarlyMessage = false
+
+    mutating func add(_ text: UnsafePointer<CChar>?) {
+        guard let text, message.utf8.count < CheckReport.longestMessage else { return }
+        if !message.isEmpty { message += " " }
+        message += String(cString: text)
+        if !isAsked { hasEarlyMessage = true }
+    }
 }
 
 /// Answers PAM's prompts without echo with the password, and fails on prompts with echo.
@@ -22,13 +35,14 @@ func converse(
         let replies = calloc(Int(count), MemoryLayout<pam_response>.stride)?
             .bindMemory(to: pam_response.self, capacity: Int(count))
     else { return PAM_CONV_ERR }
-    let passcode = conversation.assumingMemoryBound(to: Conversation.self).pointee.passcode
+    let conversation = conversation.assumingMemoryBound(to: Conversation.self)
     for index in 0..<Int(count) {
         switch messages[index]?.pointee.msg_style {
         case PAM_PROMPT_ECHO_OFF:
-            replies[index].resp = strdup(passcode)
+            conversation.pointee.isAsked = true
+            replies[index].resp = strdup(conversation.pointee.passcode)
         case PAM_TEXT_INFO, PAM_ERROR_MSG:
-            continue
+            conversation.pointee.add(messages[index]?.pointee.msg)
         default:
             // PAM ignores replies after an error, so wipe and free them here.
             for reply in UnsafeBufferPointer(start: replies, count: index) {

@@ -5,8 +5,8 @@ import Sealing
 
 /// Checks a password in the child process: opens it, calls PAM, overwrites it.
 ///
-/// Authenticates only. The session's login already checked the account (`pam_acct_mgmt`), and a
-/// program that opens a new session checks it again.
+/// A right password is followed by `pam_acct_mgmt`, which resets the counter of `pam_faillock` and
+/// refuses expired accounts.
 struct PasscodeCheck {
     static let input: Int32 = 3
     static let pipe: Int32 = 4
@@ -100,7 +100,12 @@ struct PasscodeCheck {
         // closure.
         return withUnsafeMutablePointer(to: &conversation) { conversation in
             let verdict = ask(user, conversation)
-            return CheckReport(verdict, delay: conversation.pointee.delay)
+            let (delay, message) = (conversation.pointee.delay, conversation.pointee.message)
+            return CheckReport(
+                verdict,
+                delay: delay,
+                message: verdict == .refusedByPAM ? message : ""
+            )
         }
     }
 
@@ -124,13 +129,29 @@ struct PasscodeCheck {
             pam_end(handle, code)
             return .failed
         }
-        let flags = Int32(bitPattern: UInt32(PAM_SILENT) | UInt32(PAM_DISALLOW_NULL_AUTHTOK))
-        code = pam_authenticate(handle, flags)
+        // Not silent: the modules say why an account is refused.
+        code = pam_authenticate(handle, Int32(bitPattern: UInt32(PAM_DISALLOW_NULL_AUTHTOK)))
+        if code == PAM_SUCCESS {
+            code = pam_acct_mgmt(handle, 0)
+            pam_end(handle, code)
+            // The password is right; only a login can change it.
+            return code == PAM_SUCCESS || code == PAM_NEW_AUTHTOK_REQD ? .correct : .refusedByPAM
+        }
         pam_end(handle, code)
         switch code {
-        case PAM_SUCCESS: return .correct
-        case PAM_AUTH_ERR, PAM_MAXTRIES: return .wrong
+        case PAM_AUTH_ERR, PAM_MAXTRIES:
+            return isWrong(conversation.pointee) ? .wrong : .refusedByPAM
         default: return .refusedByPAM
         }
+    }
+
+    /// Whether a refusal is about the password.
+    ///
+    /// No module took the password where `pam_faillock` locked the account first. Where it goes on
+    /// to the next module, it has said so before.
+    private func isWrong(_ conversation: Conversation) -> Bool {
+        guard conversation.isAsked else { return false }
+        return !conversation.hasEarlyMessage
+            || !PAMStack(service: service, directory: directory).hasFaillock
     }
 }

@@ -12,8 +12,8 @@ import ServiceProgram
         let uid: UInt32
         let passcode: SealedPasscode
         let caller: Peer
-        private var verdict: Verdict??
-        private var waiting: CheckedContinuation<Verdict?, Never>?
+        private var report: CheckReport??
+        private var waiting: CheckedContinuation<CheckReport?, Never>?
 
         init(uid: UInt32, passcode: SealedPasscode, caller: Peer) {
             self.uid = uid
@@ -21,15 +21,15 @@ import ServiceProgram
             self.caller = caller
         }
 
-        func end(_ verdict: Verdict?) {
-            self.verdict = .some(verdict)
-            waiting?.resume(returning: verdict)
+        func end(_ report: CheckReport?) {
+            self.report = .some(report)
+            waiting?.resume(returning: report)
             waiting = nil
         }
 
-        /// Waits for the verdict; nil if there is none.
-        func end() async -> Verdict? {
-            if let verdict { return verdict }
+        /// Waits for the report; nil if there is none.
+        func end() async -> CheckReport? {
+            if let report { return report }
             return await withCheckedContinuation { waiting = $0 }
         }
     }
@@ -100,15 +100,18 @@ import ServiceProgram
 
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
         .later { [self] () async throws(DBusError) in
-            setting.isSet(for: try await user(uid, of: call.peer))
+            setting.isSet(for: try await user(uid, of: call.peer), hasDirectory: hasDirectory)
         }
     }
 
     func isRemoved(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
         .later { [self] () async throws(DBusError) in
-            setting.isRemoved(of: try await user(uid, of: call.peer))
+            setting.isRemoved(of: try await user(uid, of: call.peer), hasDirectory: hasDirectory)
         }
     }
+
+    /// Read for each question, because an administrator may edit the service at any time.
+    private var hasDirectory: Bool { PAMStack(service: service, directory: directory).hasDirectory }
 
     private func user(_ uid: UInt32, of caller: Peer) async throws(DBusError) -> SystemUser {
         try await daemon.require(caller)
@@ -161,8 +164,8 @@ import ServiceProgram
             guard !turn.caller.hasLeft else {
                 throw DBusError(.passcodeCanceled, "Nobody waits for this check any more.")
             }
-            let child = try CheckProcess(check, turn.passcode) { verdict in
-                turn.end(verdict)
+            let child = try CheckProcess(check, turn.passcode) { report in
+                turn.end(report)
             } hasEnded: {
                 leaving?.cancel()
                 self.children[turn.uid] = nil
@@ -177,15 +180,20 @@ import ServiceProgram
         }
     }
 
-    private static func answer(_ verdict: Verdict?, uid: UInt32) throws(DBusError) -> Bool {
-        switch verdict {
+    private static func answer(_ report: CheckReport?, uid: UInt32) throws(DBusError) -> Bool {
+        guard let report else {
+            throw DBusError(.passcodeFailed, "The check of the password failed.")
+        }
+        switch report.verdict {
         case .correct: return true
         case .wrong: return false
         case .unopened:
             throw DBusError(.invalidArgs, "The sealed password does not open, or is empty.")
         case .unknownUser: throw unknownUser(uid)
-        case .refusedByPAM: throw DBusError(.passcodeFailed, "PAM could not check the passcode.")
-        case .failed, nil: throw DBusError(.passcodeFailed, "The check of the passcode failed.")
+        case .refusedByPAM where !report.message.isEmpty:
+            throw DBusError(.passcodeRefused, report.message)
+        case .refusedByPAM: throw DBusError(.passcodeFailed, "PAM could not check the password.")
+        case .failed: throw DBusError(.passcodeFailed, "The check of the password failed.")
         }
     }
 

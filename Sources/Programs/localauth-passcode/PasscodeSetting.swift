@@ -7,35 +7,53 @@ enum PasscodeSetting: String {
     case always
     case never
 
-    func isSet(for user: SystemUser) -> Bool {
+    /// `hasDirectory` says that PAM asks more than the shadow file.
+    func isSet(for user: SystemUser, hasDirectory: Bool) -> Bool {
         switch self {
         case .always: true
         case .never: false
-        case .auto: Self.isPasscode(shadowField: user.shadowField)
+        case .auto: Self.isPasscode(user.shadow, hasDirectory: hasDirectory)
         }
     }
 
     /// Whether the user's password was removed, so that it can't simply be set again.
     ///
     /// Only `auto` can tell; `always` and `never` say nothing about removal.
-    func isRemoved(of user: SystemUser) -> Bool {
-        self == .auto && Self.isRemoved(shadowField: user.shadowField)
+    func isRemoved(of user: SystemUser, hasDirectory: Bool) -> Bool {
+        self == .auto && !hasDirectory && Self.isRemoved(user.shadow)
     }
 
-    /// Whether a password field of shadow has no hash; a locked field keeps its hash behind the
-    /// mark.
-    static func isRemoved(shadowField field: String?) -> Bool {
-        guard let field else { return false }
+    /// Whether an entry of shadow has no hash; a locked entry keeps its hash behind the mark.
+    static func isRemoved(_ shadow: ShadowEntry) -> Bool {
+        guard case .field(let field) = shadow else { return false }
         return field.allSatisfy { $0 == "!" || $0 == "*" }
     }
 
-    /// Whether a password field of shadow is usable: neither empty nor locked.
+    /// Whether an entry of shadow is usable: neither empty nor locked.
     ///
-    /// An unreadable field counts as set, and PAM decides at the next check.
-    static func isPasscode(shadowField field: String?) -> Bool {
-        guard let field else { return true }
-        return !(field.isEmpty || field.hasPrefix("!") || field.hasPrefix("*"))
+    /// A directory may know a user without a hash here, so PAM decides about them. An unreadable
+    /// entry counts as set for the same reason.
+    static func isPasscode(_ shadow: ShadowEntry, hasDirectory: Bool) -> Bool {
+        switch shadow {
+        case .unreadable: true
+        case .missing: hasDirectory
+        case .field(let field) where isMark(field): hasDirectory
+        case .field(let field): !(field.isEmpty || field.hasPrefix("!") || field.hasPrefix("*"))
+        }
     }
+
+    /// Whether a field has a mark in place of a hash, such as `*`, `!!` or Kerberos' `*K*`.
+    private static func isMark(_ field: String) -> Bool {
+        guard field.hasPrefix("!") || field.hasPrefix("*"), field.count <= 8 else { return false }
+        return field.allSatisfy { $0 == "!" || $0 == "*" || $0.isASCII && $0.isUppercase }
+    }
+}
+
+/// A user's entry in shadow.
+enum ShadowEntry: Hashable {
+    case field(String)
+    case missing
+    case unreadable
 }
 
 struct SystemUser: Hashable {
@@ -54,18 +72,19 @@ struct SystemUser: Hashable {
         self.name = String(cString: name)
     }
 
-    /// The password field of shadow; nil if unreadable.
-    var shadowField: String? {
+    /// The password field of shadow.
+    var shadow: ShadowEntry {
         var entry = spwd()
         // SAFETY: null when there is no entry; the entry points into `buffer`, which outlives its
         // use.
         var found: UnsafeMutablePointer<spwd>?
         var buffer = [CChar](repeating: 0, count: Self.bufferSize)
         defer { explicit_bzero(&buffer, buffer.count) }
-        guard getspnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil,
-            let field = entry.sp_pwdp
-        else { return nil }
-        return String(cString: field)
+        let error = getspnam_r(name, &entry, &buffer, buffer.count, &found)
+        guard found != nil, let field = entry.sp_pwdp else {
+            return error == 0 || error == ENOENT ? .missing : .unreadable
+        }
+        return .field(String(cString: field))
     }
 
     /// Larger than any real record; a longer record counts as a failed look-up.

@@ -247,7 +247,9 @@ public enum PromptText {
         case .attempts, .lockout:
             localized("Too many attempts failed: enter your password.")
         case .sensorFailed: localized("No sensor works: enter your password.")
-        case .verifierFailed: localized("The password could not be checked. Enter it again.")
+        case .verifierFailed where text.isEmpty:
+            localized("The password could not be checked. Enter it again.")
+        case .verifierFailed: localized("The system refused the password: “%1$s”", text)
         case .delayOver: localized("You can enter your password again.")
         case .boot: localized("After a restart or a logout, your password is needed once.")
         case .hours: localized("The last unlock was long ago: enter your password.")

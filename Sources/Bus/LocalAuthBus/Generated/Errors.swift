@@ -56,6 +56,8 @@ extension DBusError.Name {
     public static let passcodeCanceled: Self = "org.localauth.Passcode1.Error.Canceled"
     /// `org.localauth.Passcode1.Error.Failed`.
     public static let passcodeFailed: Self = "org.localauth.Passcode1.Error.Failed"
+    /// `org.localauth.Passcode1.Error.Refused`.
+    public static let passcodeRefused: Self = "org.localauth.Passcode1.Error.Refused"
     /// `org.localauth.Sensor1.Error.Busy`.
     public static let sensorBusy: Self = "org.localauth.Sensor1.Error.Busy"
     /// `org.localauth.Sensor1.Error.Canceled`.
