@@ -67,11 +67,11 @@ func keysAsItems() {
         let isRSA = type == kSecAttrKeyTypeRSA
         var signature = [UInt8](repeating: 0, count: 512)
         var size = signature.count
-        let digest = [UInt8](repeating: 7, count: 28)
-        let padding: SecPadding = isRSA ? .PKCS1SHA224 : .PKCS1
-        let signed = SecKeyRawSign(key, padding, digest, 28, &signature, &size)
-        shape("SecKeyRawSign of SHA-224", signed == errSecSuccess, signed)
-        shape("SecKeyRawVerify", SecKeyRawVerify(half, padding, digest, 28, signature, size) == 0)
+        let digest = [UInt8](repeating: 7, count: 32)
+        let padding: SecPadding = isRSA ? .PKCS1SHA256 : .PKCS1
+        let signed = SecKeyRawSign(key, padding, digest, 32, &signature, &size)
+        shape("SecKeyRawSign of SHA-256", signed == errSecSuccess, signed)
+        shape("SecKeyRawVerify", SecKeyRawVerify(half, padding, digest, 32, signature, size) == 0)
     }
 }
 
@@ -89,7 +89,7 @@ func guardedKey() throws {
     let keys = [kSecClass: kSecClassKey] as CFDictionary
     shape("no query finds a temporary key", found(keys).status == errSecItemNotFound)
     let message = Data("pay 5 to jo".utf8) as CFData
-    let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA224
+    let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA384
     let signature = SecKeyCreateSignature(key, algorithm, message, nil) ?? nothing()
     shape("it signs by a prompt", SecKeyVerifySignature(half, algorithm, message, signature, nil))
     let compact = try SecureEnclave.P256.Signing.PrivateKey(compactRepresentable: true)

@@ -95,8 +95,7 @@ struct KeyShapeTests {
     func raw() throws {
         let rsa = try Self.make(kSecAttrKeyTypeRSA)
         let paddings: [(SecPadding, Int)] = [
-            (.PKCS1SHA1, 20), (.PKCS1SHA224, 28), (.PKCS1SHA256, 32), (.PKCS1SHA384, 48),
-            (.PKCS1SHA512, 64), (.PKCS1, 36),
+            (.PKCS1SHA1, 20), (.PKCS1SHA256, 32), (.PKCS1SHA384, 48), (.PKCS1SHA512, 64),
         ]
         for (padding, size) in paddings { try Self.roundTrip(rsa, padding, size) }
         for bits in [256, 384, 521] {
@@ -229,7 +228,6 @@ extension KeyShapeTests {
                 (.ecdsaSignatureDigestX962SHA512, 64), (.ecdsaSignatureDigestX962, 20),
                 (.ecdsaSignatureMessageRFC4754SHA256, nil), (.ecdsaSignatureRFC4754, 32),
                 (.ecdsaSignatureMessageRFC4754SHA512, nil), (.ecdsaSignatureDigestRFC4754, 64),
-                (.ecdsaSignatureMessageX962SHA224, nil), (.ecdsaSignatureDigestX962SHA224, 28),
             ]
             for (algorithm, size) in algorithms {
                 let data = (size.map { Data(repeating: 9, count: $0) } ?? Self.message) as CFData
@@ -237,7 +235,8 @@ extension KeyShapeTests {
                 let signature = try #require(SecKeyCreateSignature(key, algorithm, data, nil))
                 #expect(SecKeyVerifySignature(half, algorithm, data, signature, nil))
             }
-            #expect(!SecKeyIsAlgorithmSupported(key, .sign, .rsaSignatureMessagePSSSHA224))
+            #expect(!SecKeyIsAlgorithmSupported(key, .sign, .rsaSignatureMessagePSSSHA256))
+            #expect(!SecKeyIsAlgorithmSupported(key, .sign, .ecdsaSignatureMessageX962SHA224))
             let short = Data(count: 31) as CFData
             let digest = SecKeyAlgorithm.ecdsaSignatureDigestX962SHA384
             #expect(SecKeyCreateSignature(key, digest, short, nil) == nil)
@@ -256,7 +255,6 @@ extension KeyShapeTests {
                 .eciesEncryptionStandardVariableIVX963SHA256AESGCM,
                 .eciesEncryptionCofactorVariableIVX963SHA384AESGCM,
                 .eciesEncryptionCofactorVariableIVX963SHA512AESGCM,
-                .eciesEncryptionStandardX963SHA224AESGCM,
             ]
             for algorithm in algorithms {
                 #expect(SecKeyIsAlgorithmSupported(key, .decrypt, algorithm))
@@ -293,7 +291,7 @@ extension KeyShapeTests {
             let algorithms: [SecKeyAlgorithm] = [
                 .ecdhKeyExchangeStandard, .ecdhKeyExchangeStandardX963SHA1,
                 .ecdhKeyExchangeCofactorX963SHA256, .ecdhKeyExchangeCofactorX963SHA384,
-                .ecdhKeyExchangeStandardX963SHA512, .ecdhKeyExchangeStandardX963SHA224,
+                .ecdhKeyExchangeStandardX963SHA512,
             ]
             for algorithm in algorithms {
                 let all = parameters as CFDictionary

@@ -9,10 +9,10 @@ extension SoftwareKey {
 
     func encrypt(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeychainFailure) -> Data {
         switch try scheme(.encrypt, algorithm) {
-        case .rsaEncryption(let hash, let padding, let isHybrid):
-            guard isHybrid else { return try encryptByRSA(data, hash, padding) }
+        case .rsaEncryption(let hash, let isHybrid):
+            guard isHybrid else { return try encryptByRSA(data, hash) }
             let key = SymmetricKey(size: sizeOfHybrid)
-            let wrapped = try encryptByRSA(key.withUnsafeBytes { Data($0) }, hash, padding)
+            let wrapped = try encryptByRSA(key.withUnsafeBytes { Data($0) }, hash)
             return try Self.trying {
                 let nonce = try AES.GCM.Nonce(data: Data(count: 16))
                 let bytes = publicBytes
@@ -35,11 +35,11 @@ extension SoftwareKey {
 
     func decrypt(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeychainFailure) -> Data {
         switch try scheme(.decrypt, algorithm) {
-        case .rsaEncryption(let hash, let padding, let isHybrid):
-            guard isHybrid else { return try decryptByRSA(data, hash, padding) }
+        case .rsaEncryption(let hash, let isHybrid):
+            guard isHybrid else { return try decryptByRSA(data, hash) }
             let size = (bits + 7) / 8
             guard data.count >= size + Self.tagSize else { throw Self.undecodable }
-            let key = try decryptByRSA(Data(data.prefix(size)), hash, padding)
+            let key = try decryptByRSA(Data(data.prefix(size)), hash)
             guard key.count * 8 == sizeOfHybrid.bitCount else { throw Self.undecodable }
             return try Self.trying(Self.undecodable) {
                 let box = try AES.GCM.SealedBox(
@@ -89,42 +89,30 @@ extension SoftwareKey {
 
     private func encryptByRSA(
         _ data: Data,
-        _ hash: KeyScheme.Hash?,
-        _ padding: KeyScheme.Padding
+        _ hash: KeyScheme.Hash?
     ) throws(KeychainFailure) -> Data {
         try Self.trying {
-            guard let choice = Self.choice(hash, padding) else {
-                return try OpenSSL.result(of: .encrypt, data, self, hash, padding)
-            }
-            return try _RSA.Encryption.PublicKey(unsafeDERRepresentation: publicBytes)
-                .encrypt(data, padding: choice)
+            try _RSA.Encryption.PublicKey(unsafeDERRepresentation: publicBytes)
+                .encrypt(data, padding: Self.choice(hash))
         }
     }
 
     private func decryptByRSA(
         _ data: Data,
-        _ hash: KeyScheme.Hash?,
-        _ padding: KeyScheme.Padding
+        _ hash: KeyScheme.Hash?
     ) throws(KeychainFailure) -> Data {
         try Self.trying(Self.undecodable) {
-            guard let choice = Self.choice(hash, padding) else {
-                return try OpenSSL.result(of: .decrypt, data, self, hash, padding)
-            }
-            return try _RSA.Encryption.PrivateKey(unsafeDERRepresentation: bytes)
-                .decrypt(data, padding: choice)
+            try _RSA.Encryption.PrivateKey(unsafeDERRepresentation: bytes)
+                .decrypt(data, padding: Self.choice(hash))
         }
     }
 
-    /// swift-crypto's name of a padding; nil if unsupported.
-    private static func choice(
-        _ hash: KeyScheme.Hash?,
-        _ padding: KeyScheme.Padding
-    ) -> _RSA.Encryption.Padding? {
-        switch (hash, padding) {
-        case (.sha1, .oaep): .PKCS1_OAEP
-        case (.sha256, .oaep): .PKCS1_OAEP_SHA256
-        case (nil, .pkcs1): ._WEAK_AND_INSECURE_PKCS_V1_5
-        default: nil
+    /// swift-crypto's name of a padding: OAEP with a hash, else PKCS#1 v1.5.
+    private static func choice(_ hash: KeyScheme.Hash?) -> _RSA.Encryption.Padding {
+        switch hash {
+        case nil: ._WEAK_AND_INSECURE_PKCS_V1_5
+        case .sha1: .PKCS1_OAEP
+        default: .PKCS1_OAEP_SHA256
         }
     }
 

@@ -5,7 +5,6 @@ internal import Foundation
 /// keys on.
 extension SoftwareKey {
     static let areBuilt = false
-    static let isOpenSSLInstalled = false
     fileprivate static let left = KeychainFailure(
         errSecUnimplemented,
         "This program was built without the package trait SoftwareKeys."

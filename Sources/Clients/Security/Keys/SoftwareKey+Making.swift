@@ -7,8 +7,6 @@ extension SoftwareKey {
     /// Whether this build has keys in the process.
     static let areBuilt = true
 
-    static var isOpenSSLInstalled: Bool { OpenSSL.installed != nil }
-
     /// Runs a call of swift-crypto, and replaces its errors, which contain no detail.
     static func trying<Value>(
         _ failure: KeychainFailure = invalid,

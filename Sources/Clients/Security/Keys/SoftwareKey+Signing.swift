@@ -10,7 +10,7 @@ extension SoftwareKey {
             let digest = try Self.digest(data, hash, isDigest)
             return try Self.trying { try ecdsa(digest, isRaw) }
         case .rsaSignature(let hash, let isDigest, let padding):
-            let data = hash == nil ? data : try Self.digest(data, hash, isDigest)
+            let data = try Self.digest(data, hash, isDigest)
             let choice: _RSA.Signing.Padding = padding == .pss ? .PSS : .insecurePKCS1v1_5
             return try Self.trying {
                 let key = try _RSA.Signing.PrivateKey(unsafeDERRepresentation: bytes)
@@ -19,7 +19,6 @@ extension SoftwareKey {
                 case .sha256: try key.sign(data, as: SHA256.self, choice)
                 case .sha384: try key.sign(data, as: SHA384.self, choice)
                 case .sha512: try key.sign(data, as: SHA512.self, choice)
-                case .sha224, nil: try OpenSSL.result(of: .sign, data, self, hash, padding)
                 }
             }
         default: throw Self.invalid
@@ -36,7 +35,7 @@ extension SoftwareKey {
             let digest = try Self.digest(data, hash, isDigest)
             return (try? isECDSA(signature, digest, isRaw)) ?? false
         case .rsaSignature(let hash, let isDigest, let padding):
-            let data = hash == nil ? data : try Self.digest(data, hash, isDigest)
+            let data = try Self.digest(data, hash, isDigest)
             let choice: _RSA.Signing.Padding = padding == .pss ? .PSS : .insecurePKCS1v1_5
             let key = try Self.trying {
                 try _RSA.Signing.PublicKey(unsafeDERRepresentation: publicBytes)
@@ -46,7 +45,6 @@ extension SoftwareKey {
             case .sha256: key.verify(signature, data, as: SHA256.self, choice)
             case .sha384: key.verify(signature, data, as: SHA384.self, choice)
             case .sha512: key.verify(signature, data, as: SHA512.self, choice)
-            case .sha224, nil: OpenSSL.verifies(signature, of: data, self, hash, padding)
             }
         default: throw Self.invalid
         }
@@ -57,7 +55,7 @@ extension SoftwareKey {
         _ hash: KeyScheme.Hash?,
         _ isDigest: Bool
     ) throws(KeychainFailure) -> Data {
-        guard isDigest else { return try hash?.digest(data) ?? data }
+        guard isDigest else { return hash?.digest(data) ?? data }
         let isRight = hash.map { data.count == $0.size } ?? (20...64).contains(data.count)
         guard isRight else { throw KeychainFailure(errSecParam, "A digest has another length.") }
         return data
@@ -107,18 +105,12 @@ extension SoftwareKey {
 }
 
 extension KeyScheme.Hash {
-    /// - Throws: `errSecUnsupportedAlgorithm` without OpenSSL.
-    func digest(_ data: Data) throws(KeychainFailure) -> Data {
+    func digest(_ data: Data) -> Data {
         switch self {
-        case .sha1: return Data(Insecure.SHA1.hash(data: data))
-        case .sha224:
-            guard let digest = OpenSSL.installed?.digest(data, rawValue) else {
-                throw KeychainFailure(errSecUnsupportedAlgorithm, "OpenSSL has no SHA-224 here.")
-            }
-            return digest
-        case .sha256: return Data(SHA256.hash(data: data))
-        case .sha384: return Data(SHA384.hash(data: data))
-        case .sha512: return Data(SHA512.hash(data: data))
+        case .sha1: Data(Insecure.SHA1.hash(data: data))
+        case .sha256: Data(SHA256.hash(data: data))
+        case .sha384: Data(SHA384.hash(data: data))
+        case .sha512: Data(SHA512.hash(data: data))
         }
     }
 }

@@ -67,17 +67,7 @@ struct SoftwareKey: Sendable, Hashable {
         return try KeyScheme(algorithm)
     }
     /// Returns the error for an unsupported algorithm.
-    static func unsupported(
-        _ algorithm: SecKeyAlgorithm,
-        isOpenSSLInstalled: Bool = isOpenSSLInstalled
-    ) -> KeychainFailure {
-        let isMissing = areBuilt && !isOpenSSLInstalled
-        let needs = isMissing && (try? KeyScheme(algorithm))?.needsOpenSSL == true
-        return KeychainFailure(
-            errSecUnsupportedAlgorithm,
-            needs
-                ? "\(algorithm.name) needs OpenSSL 3 (libcrypto.so.3), which is not installed."
-                : "This key can't do \(algorithm.name) here."
-        )
+    static func unsupported(_ algorithm: SecKeyAlgorithm) -> KeychainFailure {
+        KeychainFailure(errSecUnsupportedAlgorithm, "This key can't do \(algorithm.name) here.")
     }
 }
