@@ -40,7 +40,7 @@ import Testing
         for stage in 1...5 {
             #expect(pty.shows("Touch the fingerprint sensor (\(stage) of 5)."))
         }
-        #expect(pty.shows("That was the last of 5."))
+        #expect(pty.shows("The last of 5 is done."))
         #expect(pty.shows("Enrolled on Simulated as "))
     }
 
@@ -130,6 +130,26 @@ import Testing
         try await enroll("index")
         #expect(try change(["remove", "--all"]).0 == 0)
         #expect(try rows(try await service.control("templates", "--json").output).isEmpty)
+    }
+
+    @Test("A command runs only after an approval, whose prompt shows the command")
+    func approval() async throws {
+        try await enroll("thumb")
+        let folder = try TemporaryFolder()
+        let words = [
+            "approve", "deploy", "--", "/bin/sh", "-c", "echo ran > \(folder.path)/ran; exit 7",
+        ]
+        try await service.queue("no-match", "no-match", "no-match")
+        let refused = try service.start(words, on: pty)
+        #expect(pty.shows("is trying to deploy: /bin/sh -c 'echo ran > "))
+        pty.type("\u{3}")
+        #expect(try refused.wait() == 1)
+        #expect(throws: (any Error).self) { try TemporaryFolder.read(folder.path + "/ran") }
+        try await service.queue("match")
+        let approved = try service.start(words, on: try Pty())
+        #expect(try approved.wait() == 7)
+        #expect(try TemporaryFolder.read(folder.path + "/ran") == Array("ran\n".utf8))
+        #expect(try await service.control("approve", "deploy").status == 64)
     }
 
     @Test("Ctrl-C ends an enrolment between two stages, and the sensor stays usable")

@@ -12,7 +12,8 @@ import Localization
         version: "localauthctl 0.1.0",
         subcommands: [
             StatusCommand.self, CanEvaluateCommand.self, EvaluateCommand.self,
-            SensorsCommand.self, EnrollCommand.self, TemplatesCommand.self, RemoveCommand.self,
+            ApproveCommand.self, SensorsCommand.self, EnrollCommand.self, TemplatesCommand.self,
+            RemoveCommand.self,
             LockCommand.self, MonitorCommand.self, AgentCommand.self, DoctorCommand.self,
             KeychainCommand.self, SealCommand.self,
         ]

@@ -53,30 +53,13 @@ struct EvaluateCommand: ParsableCommand {
         let (policy, reason, uid, output) = (policy.rawValue, reason, uid, output)
         let (options, isAgentWanted) = (options, !agent.noAgent && uid == nil)
         try perform(bus) { service in
-            let own = try await OwnAgent.start(service, isWanted: isAgentWanted)
-            let call = try service.manager.evaluateStream(
+            let answer = try await evaluate(
+                service,
                 policy: policy,
                 reason: reason,
-                options: options
+                options: options,
+                isAgentWanted: isAgentWanted
             )
-            onInterruption {
-                own?.abort()
-                // The command ends with the reply to Evaluate, not with the reply to Invalidate.
-                onLoop { try? await service.manager.invalidate() }
-            }
-            onLoop {
-                let sensors = (try? await service.plainSensors()) ?? []
-                let own = (agent: own, words: instructions(of: sensors))
-                for await event in call.events where own.agent?.isShowing != true {
-                    let progress = PromptProgress(kind: event.kind, detail: event.detail)
-                    let sentence = progress.flatMap {
-                        PromptText.sentence($0, instructions: own.words)
-                    }
-                    if let sentence { tell(sentence) }
-                }
-            }
-            let answer = await call.result()
-            await own?.stop()
             do {
                 try show(answer, output.json)
             } catch let error as DBusError where error.name == .notInteractive && uid != nil {
@@ -97,6 +80,41 @@ struct EvaluateCommand: ParsableCommand {
         if let minimumStrength { options["minimum-strength"] = .string(minimumStrength.rawValue) }
         return options
     }
+}
+
+/// Shows a prompt, and progress while another agent shows it; an interruption cancels.
+@BusActor func evaluate(
+    _ service: RemoteService,
+    policy: UInt32,
+    reason: String,
+    options: [String: Variant],
+    isAgentWanted: Bool
+) async throws -> Result<[String: Variant], DBusError> {
+    let own = try await OwnAgent.start(service, isWanted: isAgentWanted)
+    let call = try service.manager.evaluateStream(
+        policy: policy,
+        reason: reason,
+        options: options
+    )
+    onInterruption {
+        own?.abort()
+        // The command ends with the reply to Evaluate, not with the reply to Invalidate.
+        onLoop { try? await service.manager.invalidate() }
+    }
+    onLoop {
+        let sensors = (try? await service.plainSensors()) ?? []
+        let own = (agent: own, words: instructions(of: sensors))
+        for await event in call.events where own.agent?.isShowing != true {
+            let progress = PromptProgress(kind: event.kind, detail: event.detail)
+            let sentence = progress.flatMap {
+                PromptText.sentence($0, instructions: own.words)
+            }
+            if let sentence { tell(sentence) }
+        }
+    }
+    let answer = await call.result()
+    await own?.stop()
+    return answer
 }
 
 private func show(_ answer: Result<[String: Variant], DBusError>, _ json: Bool) throws {
