@@ -375,7 +375,7 @@ struct Ledger {
         case .refused(let refusal):
             seen["\(refusal.code)", default: 0] += 1
             if refusal.code == .biometryLockout { seeLockout(uid, refusal.message) }
-            guard refusal.message.contains("none is taken") else { return }
+            guard refusal.message.contains("you cannot enter a password") else { return }
             seen["delayed", default: 0] += 1
             guard let end = kept[uid]?.delayedUntil, now < end else {
                 return complain("a delay is told that a crash would end")

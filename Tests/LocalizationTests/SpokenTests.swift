@@ -157,7 +157,8 @@ import Testing
             [
                 "name": .string("passcode-delay"), "state": .string("warning"),
                 "message": .string(
-                    "Too many wrong passwords: none is taken for 30 seconds, until 10:30."
+                    "After too many wrong passwords, you cannot enter a password for 30 seconds, "
+                        + "until 10:30."
                 ), "remedy": .string("Something newer than this program."),
             ],
         ]

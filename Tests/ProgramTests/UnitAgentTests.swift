@@ -79,7 +79,7 @@ struct UnitAgentTests {
 
     @Test(
         "L28: Without an agent, a desktop's remedy is a new login, a console's to start one",
-        arguments: [("wayland", "Log out and in again"), ("tty", "Start one")]
+        arguments: [("wayland", "Log out and in again"), ("tty", "Start a prompt")]
     )
     @BusActor
     func remedy(_ type: String, _ beginning: String) async throws {
