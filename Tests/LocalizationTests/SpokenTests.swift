@@ -175,7 +175,7 @@ import Testing
         #expect(report.first?.contains("状态") == true)
         let lines = report.dropFirst().prefix(2)
         #expect(lines.first?.hasSuffix("没有提示代理为您服务。") == true)
-        #expect(lines.last?.hasSuffix("错误密码过多：30 秒内不接受密码，直到 10:30。") == true)
+        #expect(lines.last?.hasSuffix("错误密码过多，30 秒内不能输入密码，直到 10:30。") == true)
         // Both messages begin in a common column.
         let starts = zip(lines, ["没有", "错误"])
             .map { line, word in
