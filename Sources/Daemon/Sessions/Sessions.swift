@@ -3,8 +3,7 @@ import AuthStore
 import BusGuard
 import DBus
 
-/// The login sessions of callers (L2 to L4); without a login manager each user has one active
-/// session.
+/// Callers' login sessions (L2 to L4); without a login manager, a user has one active session.
 @BusActor
 final class Sessions {
     /// The place of a caller's process according to the login manager.
@@ -72,8 +71,7 @@ final class Sessions {
         self.events = events
     }
 
-    /// Looks for the login manager: on the system bus for a session's service, else on the
-    /// service's own bus.
+    /// Looks for logind: on the system bus for a session's service, else on the service's own bus.
     func start() {
         guard let bus = Self.bus(beside: connection) else {
             presence = .absent
