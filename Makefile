@@ -142,13 +142,12 @@ demo: setup-demo ## A private bus, the programs, and real busctl calls; ends by 
 	@scripts/demo $(RELEASE)
 
 # All tests at once are too much for a small machine. Targets that start many programs, compute or wait for minutes are
-# groups of their own. Groups run in turn, except for the groups below. Swift has one thread for each core, so TidyTests
-# would delay the other tests.
-BUSY := TidyTests AuthEngineTests SensorKitTests AuthServiceTests ProgramTests KeychainTests FingerprintTests FaceTests
+# groups of their own. Groups run in turn, except for the groups below.
+BUSY := AuthEngineTests SensorKitTests AuthServiceTests ProgramTests KeychainTests FingerprintTests FaceTests
 # These tests wait for timeouts, so they run beside the others. Their output comes at the end.
 WAITING := SensorKitTests
 # Tests without deadlines that compute run beside the others too, at a lower priority.
-COMPUTING := TidyTests AuthEngineTests
+COMPUTING := AuthEngineTests
 EACH_TEST := scripts/run-tests
 NOTHING :=
 BAR := $(NOTHING)|$(NOTHING)
@@ -250,7 +249,9 @@ fuzz: setup ## Foreign bytes for what reads them, for FUZZ_SECONDS each (60)
 graph: ## The drawing of the targets in ARCHITECTURE.md, from the manifest
 	@scripts/graph
 
-lint: ## Layout and style of every Swift file
+lint: ## Layout and style of every Swift file; layers of targets, links and generated pages
+	scripts/tidy --self-test
+	scripts/tidy
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 
 check: build lint test ## What has to pass before a commit: build, lint, tests

@@ -316,7 +316,6 @@ let package = Package(
             name: "AuthEngineTests",
             dependencies: ["AuthEngine", "Contract", "TestSupport"]
         ),
-        .testTarget(name: "TidyTests", dependencies: ["TestSupport"]),
         .testTarget(name: "LinuxTests", dependencies: ["Linux", "TestSupport"]),
         .testTarget(name: "SQLiteTests", dependencies: ["Linux", "SQLite"]),
         .target(
