@@ -21,7 +21,8 @@ package struct Finding: Hashable, Sendable {
         remedy = text("remedy")
     }
 
-    private init(name: String, state: String, message: String) {
+    /// Creates a finding of the client itself.
+    package init(name: String, state: String, message: String) {
         (self.name, self.state, self.message, remedy) = (name, state, message, "")
     }
 

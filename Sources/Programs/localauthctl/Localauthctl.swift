@@ -14,7 +14,8 @@ import Localization
             StatusCommand.self, CanEvaluateCommand.self, EvaluateCommand.self,
             ApproveCommand.self, SensorsCommand.self, EnrollCommand.self, TemplatesCommand.self,
             RemoveCommand.self,
-            LockCommand.self, MonitorCommand.self, AgentCommand.self, DoctorCommand.self,
+            LockCommand.self, LockScreensCommand.self, MonitorCommand.self, AgentCommand.self,
+            DoctorCommand.self,
             KeychainCommand.self, SealCommand.self,
         ]
     )

@@ -22,7 +22,9 @@ struct DoctorCommand: ParsableCommand {
         try performOnLoop {
             let service = try await Self.reach(bus)
             defer { service.connection.flush() }
-            let checks = try await service.diagnose().map(Finding.init) + Finding.cameras()
+            let checks =
+                try await service.diagnose().map(Finding.init) + Finding.cameras()
+                + PAMFile.findings()
             if output.json {
                 print(JSON.array(checks.map(\.json)).text)
             } else {
