@@ -2,9 +2,10 @@
  * Authenticates the user with libdbus-1, and with no code of this project.
  *
  *   cc -Wall -Wextra evaluate.c -o evaluate $(pkg-config --cflags --libs dbus-1)
- *   ./evaluate [system | session | ADDRESS] [policy]
+ *   ./evaluate [BUS] [POLICY]
  *
- * Exit status: 0 authenticated, 1 refused, 3 the service can't be reached.
+ * BUS is system (the default), session or an address. Exit status: 0 yes, 1 no, 3 the service did
+ * not answer.
  */
 #include <dbus/dbus.h>
 #include <stdio.h>
@@ -26,31 +27,6 @@ static DBusConnection *connect_to(const char *where, DBusError *error)
     if (bus && !dbus_bus_register(bus, error))
         return NULL;
     return bus;
-}
-
-/* Returns the owner of the service's name; the bus starts the service if it can. */
-static char *owner_of_name(DBusConnection *bus, DBusError *error)
-{
-    const char *name = SERVICE, *owner;
-    DBusMessage *call, *reply;
-
-    if (!dbus_bus_start_service_by_name(bus, name, 0, NULL, error)) {
-        if (!dbus_error_has_name(error, DBUS_ERROR_SERVICE_UNKNOWN))
-            return NULL;
-        dbus_error_free(error); /* not activatable, but perhaps running */
-    }
-    call = dbus_message_new_method_call(DBUS_SERVICE_DBUS, DBUS_PATH_DBUS, DBUS_INTERFACE_DBUS,
-                                        "GetNameOwner");
-    dbus_message_append_args(call, DBUS_TYPE_STRING, &name, DBUS_TYPE_INVALID);
-    reply = dbus_connection_send_with_reply_and_block(bus, call, -1, error);
-    dbus_message_unref(call);
-    if (!reply)
-        return NULL;
-    char *copy = dbus_message_get_args(reply, error, DBUS_TYPE_STRING, &owner, DBUS_TYPE_INVALID)
-                     ? strdup(owner)
-                     : NULL;
-    dbus_message_unref(reply);
-    return copy;
 }
 
 /* Prints an entry of an a{sv} if its value is a string or a number. */
@@ -110,39 +86,39 @@ static DBusHandlerResult on_message(DBusConnection *bus, DBusMessage *message, v
     return DBUS_HANDLER_RESULT_HANDLED;
 }
 
-/* Checks whether an evaluation is possible. No prompt. */
-static int can_evaluate(DBusConnection *bus, const char *owner, dbus_uint32_t policy,
-                        DBusError *error)
+/* Checks whether an evaluation is possible, without a prompt. The bus starts the service. Returns the
+ * unique name of the service, or NULL. */
+static char *can_evaluate(DBusConnection *bus, dbus_uint32_t policy, DBusError *error)
 {
     dbus_bool_t available;
     dbus_int32_t code;
     const char *text;
-    DBusMessage *call = dbus_message_new_method_call(owner, OBJECT, SERVICE, "CanEvaluate");
+    DBusMessage *call = dbus_message_new_method_call(SERVICE, OBJECT, SERVICE, "CanEvaluate");
     DBusMessage *reply;
-    int understood;
+    char *owner = NULL;
 
     dbus_message_append_args(call, DBUS_TYPE_UINT32, &policy, DBUS_TYPE_INVALID);
     reply = dbus_connection_send_with_reply_and_block(bus, call, -1, error);
     dbus_message_unref(call);
     if (!reply)
-        return 0;
-    understood = dbus_message_get_args(reply, error, DBUS_TYPE_BOOLEAN, &available,
-                                       DBUS_TYPE_INT32, &code, DBUS_TYPE_STRING, &text,
-                                       DBUS_TYPE_INVALID);
-    if (understood)
+        return NULL;
+    if (dbus_message_get_args(reply, error, DBUS_TYPE_BOOLEAN, &available, DBUS_TYPE_INT32, &code,
+                              DBUS_TYPE_STRING, &text, DBUS_TYPE_INVALID)) {
         printf("CanEvaluate(%u): %s %d %s\n", policy, available ? "yes" : "no", code, text);
+        owner = strdup(dbus_message_get_sender(reply));
+    }
     dbus_message_unref(reply);
-    return understood;
+    return owner;
 }
 
 /* Authenticates. The call has no timeout, because the service has the timeout of the option. */
-static int evaluate(DBusConnection *bus, const char *owner, dbus_uint32_t policy, DBusError *error)
+static int evaluate(DBusConnection *bus, dbus_uint32_t policy, DBusError *error)
 {
     const char *reason = "show how a C program asks", *key = "timeout";
     dbus_uint64_t milliseconds = 60000;
     DBusMessageIter iter, options, entry, value;
     DBusPendingCall *pending = NULL;
-    DBusMessage *call = dbus_message_new_method_call(owner, OBJECT, SERVICE, "Evaluate");
+    DBusMessage *call = dbus_message_new_method_call(SERVICE, OBJECT, SERVICE, "Evaluate");
     DBusMessage *reply;
     int status = REFUSED;
 
@@ -184,16 +160,14 @@ int main(int argc, char **argv)
     DBusError error = DBUS_ERROR_INIT;
     char *owner = NULL;
     int status = UNREACHABLE;
-    DBusConnection *bus = connect_to(argc > 1 ? argv[1] : "session", &error);
+    DBusConnection *bus = connect_to(argc > 1 ? argv[1] : "system", &error);
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (bus)
-        owner = owner_of_name(bus, &error);
+        owner = can_evaluate(bus, policy, &error);
     if (owner) {
         dbus_connection_add_filter(bus, on_message, owner, NULL);
-        status = REFUSED;
-        if (can_evaluate(bus, owner, policy, &error))
-            status = evaluate(bus, owner, policy, &error);
+        status = evaluate(bus, policy, &error);
     }
     if (dbus_error_is_set(&error)) {
         fprintf(stderr, "%s (%s)\n", error.message, error.name);

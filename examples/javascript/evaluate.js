@@ -1,7 +1,10 @@
 #!/usr/bin/env -S gjs -m
 // Authenticates the user, and shows the progress.
 //
-// Needs gjs.  ./evaluate.js [system | session | ADDRESS]
+//     evaluate.js [BUS]
+//
+// BUS is system (the default), session or an address. Needs gjs.
+// Exit status: 0 yes, 1 no, 3 the service did not answer.
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 import System from 'system';
@@ -20,10 +23,10 @@ function connect(where) {
         Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, null, null);
 }
 
-function call(bus, destination, member, parameters) {
+function call(bus, member, parameters) {
     // No timeout here, because the service has its own (option "timeout").
     return new Promise((resolve, reject) => {
-        bus.call(destination, PATH, SERVICE, member, parameters, null,
+        bus.call(SERVICE, PATH, SERVICE, member, parameters, null,
             Gio.DBusCallFlags.NONE, GLib.MAXINT32, null, (_, result) => {
                 try {
                     resolve(bus.call_finish(result));
@@ -34,32 +37,22 @@ function call(bus, destination, member, parameters) {
     });
 }
 
-function ownerOf(bus, name) {
-    // Ignore events from other senders: any program can send a signal with this interface, but the
-    // bus sets the sender.
-    const reply = bus.call_sync('org.freedesktop.DBus', '/org/freedesktop/DBus',
-        'org.freedesktop.DBus', 'GetNameOwner', new GLib.Variant('(s)', [name]), null,
-        Gio.DBusCallFlags.NONE, -1, null);
-    return reply.deepUnpack()[0];
-}
-
 async function main(where) {
-    let bus, owner;
+    let bus;
     try {
         bus = connect(where);
-        owner = ownerOf(bus, SERVICE);
     } catch (error) {
-        printerr(`The service is not running: ${error.message}`);
+        printerr(`No bus: ${error.message}`);
         return 3;
     }
-    bus.signal_subscribe(owner, SERVICE, 'Event', PATH, null, Gio.DBusSignalFlags.NONE,
+    bus.signal_subscribe(SERVICE, SERVICE, 'Event', PATH, null, Gio.DBusSignalFlags.NONE,
         (_bus, _sender, _path, _interface, _member, parameters) => {
             const [kind, detail] = parameters.recursiveUnpack();
             printerr(kind, JSON.stringify(detail));
         });
     try {
-        // The reply of this call is the answer. Events are progress, never the verdict.
-        const reply = await call(bus, owner, 'Evaluate', new GLib.Variant('(usa{sv})', [
+        // The bus starts the service. The reply is the answer. Events are progress, never the verdict.
+        const reply = await call(bus, 'Evaluate', new GLib.Variant('(usa{sv})', [
             BIOMETRICS_OR_PASSCODE, 'show how a JavaScript program asks',
             {timeout: GLib.Variant.new_uint64(60000)},
         ]));
@@ -69,13 +62,13 @@ async function main(where) {
         const name = Gio.DBusError.get_remote_error(error) ?? 'no answer';
         Gio.DBusError.strip_remote_error(error);
         printerr(`Not granted: ${error.message} (${name})`);
-        return 1;
+        return name.startsWith('org.localauth.') ? 1 : 3;
     }
 }
 
 const loop = GLib.MainLoop.new(null, false);
 let status = 1;
-main(ARGV[0] ?? 'session').then(code => {
+main(ARGV[0] ?? 'system').then(code => {
     status = code;
 }, error => {
     printerr(`${error}`);

@@ -1,67 +1,62 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Authenticates the user, and shows the progress.
 
-Needs python3-dbus-next.  ./evaluate.py [system | session | ADDRESS]
-"""
+    evaluate.py [BUS]
 
-import asyncio
+BUS is system (the default), session or an address. Needs python3-gi.
+Exit status: 0 yes, 1 no, 3 the service did not answer.
+"""
 import sys
 
-from dbus_next import BusType, Message, MessageType, Variant
-from dbus_next.aio import MessageBus
+from gi.repository import Gio, GLib
 
 SERVICE = "org.localauth.Authentication1"
 PATH = "/org/localauth/Authentication1"
+BIOMETRICS_OR_PASSWORD = 2
 
 
-async def connect(where):
-    if where == "system":
-        return await MessageBus(bus_type=BusType.SYSTEM).connect()
-    if where == "session":
-        return await MessageBus(bus_type=BusType.SESSION).connect()
-    return await MessageBus(bus_address=where).connect()
+def connect(where):
+    if where in ("system", "session"):
+        return Gio.bus_get_sync(getattr(Gio.BusType, where.upper()))
+    flags = Gio.DBusConnectionFlags
+    return Gio.DBusConnection.new_for_address_sync(
+        where, flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION)
 
 
-async def main(where):
-    bus = await connect(where)
+def main(where="system"):
+    bus, loop, status = connect(where), GLib.MainLoop(), 1
 
-    # Ignore events from other senders: any program can send a signal with this interface, but the
-    # bus sets the sender.
-    reply = await bus.call(Message(
-        destination="org.freedesktop.DBus", path="/org/freedesktop/DBus",
-        interface="org.freedesktop.DBus", member="GetNameOwner",
-        signature="s", body=[SERVICE]))
-    if reply.message_type == MessageType.ERROR:
-        print("The service is not running:", reply.body[0], file=sys.stderr)
-        return 3
-    owner = reply.body[0]
+    def progress(_bus, _sender, _path, _interface, _member, arguments):
+        kind, detail = arguments.unpack()
+        print(kind, detail, file=sys.stderr)
 
-    # Choose the serial here to recognise the call's events: their detail "call" is the serial of
-    # the Evaluate message.
-    call = Message(
-        destination=owner, path=PATH, interface=SERVICE, member="Evaluate",
-        signature="usa{sv}",
-        body=[2, "show how a Python program asks", {"timeout": Variant("t", 60_000)}],
-        serial=bus.next_serial())
+    def answered(_bus, reply):
+        nonlocal status
+        try:
+            print("It is you:", bus.call_finish(reply).unpack()[0])
+            status = 0
+        except GLib.Error as error:
+            name = Gio.DBusError.get_remote_error(error) or "no answer"
+            status = 1 if name.startswith("org.localauth.") else 3
+            sentence = error.message.removeprefix(f"GDBus.Error:{name}: ")
+            print(f"Not granted: {sentence} ({name})", file=sys.stderr)
+        loop.quit()
 
-    def progress(message):
-        if (message.message_type == MessageType.SIGNAL and message.sender == owner
-                and message.interface == SERVICE and message.member == "Event"):
-            kind, detail = message.body
-            if detail["call"].value == call.serial:
-                shown = {k: v.value for k, v in detail.items() if k != "call"}
-                print(kind, shown or "", file=sys.stderr)
-
-    bus.add_message_handler(progress)
-
-    # The reply of this call is the answer. Events are progress, never the verdict.
-    reply = await bus.call(call)
-    if reply.message_type == MessageType.ERROR:
-        print(f"Not granted: {reply.body[0]} ({reply.error_name})", file=sys.stderr)
-        return 1
-    print("It is you:", {k: v.value for k, v in reply.body[0].items()})
-    return 0
+    # The bus delivers events to this connection only. An event is progress, never the verdict.
+    bus.signal_subscribe(SERVICE, SERVICE, "Event", PATH, None, Gio.DBusSignalFlags.NONE, progress)
+    # The bus starts the service. A person answers, so the call has no timeout (GLib.MAXINT); the
+    # option `timeout`, in milliseconds, is the deadline.
+    question = (BIOMETRICS_OR_PASSWORD, "show how a Python program asks",
+                {"timeout": GLib.Variant("t", 60_000)})
+    bus.call(SERVICE, PATH, SERVICE, "Evaluate", GLib.Variant("(usa{sv})", question),
+             GLib.VariantType("(a{sv})"), Gio.DBusCallFlags.NONE, GLib.MAXINT, None, answered)
+    loop.run()
+    return status
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(sys.argv[1] if len(sys.argv) > 1 else "session")))
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except GLib.Error as error:
+        print("No bus:", error.message, file=sys.stderr)
+        sys.exit(3)

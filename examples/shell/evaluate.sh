@@ -1,12 +1,16 @@
 #!/bin/sh
 # Authenticates the user with busctl alone.
 #
-#   ./evaluate.sh                    the session bus (a development instance)
-#   BUS=--system ./evaluate.sh       an installation
-#   BUS=--address=ADDRESS ./evaluate.sh
+#   evaluate.sh [BUS]
+#
+# BUS is system (the default), session or an address. The bus starts the service.
 set -eu
 
-bus=${BUS:---user}
+case ${1:-system} in
+system) bus=--system ;;
+session) bus=--user ;;
+*) bus=--address=$1 ;;
+esac
 service=org.localauth.Authentication1
 manager=/org/localauth/Authentication1
 policy=2 # biometrics or passcode

@@ -1,12 +1,12 @@
 /*
  * An app that authenticates the user, and keeps a secret that only this user can read.
  *
- *   app BUS ask      authenticates; the exit status is the answer
- *   app BUS keep     stores the secret from standard input
- *   app BUS show     authenticates, and writes the secret to standard output
+ *   app ask [BUS]      authenticates; the exit status is the answer
+ *   app keep [BUS]     stores the secret from standard input
+ *   app show [BUS]     authenticates, and writes the secret to standard output
  *
- * BUS is system, session or an address. Secrets are plain here: they pass through the bus's memory.
- * On the system bus only root can monitor. Sealing secrets needs a library with HPKE.
+ * BUS is system (the default), session or an address. Secrets are plain here: they pass through the
+ * bus's memory. On the system bus only root can monitor. Sealing secrets needs a library with HPKE.
  *   cc -Wall -Wextra app.c -o app $(pkg-config --cflags --libs libsystemd)
  */
 #define _GNU_SOURCE
@@ -26,7 +26,6 @@
 enum { USER_PRESENCE = 1 }; /* reading needs biometry or the password */
 
 static sd_bus_error error = SD_BUS_ERROR_NULL;
-static const char *owner; /* the service's unique name; ignore events from other senders */
 
 static int connect_to(const char *where, sd_bus **bus)
 {
@@ -75,7 +74,7 @@ static int wait_for(sd_bus *bus, sd_bus_message *call, sd_bus_message **reply)
 static const char *find(sd_bus *bus, sd_bus_message **reply)
 {
     const char *key, *id = NULL;
-    if (sd_bus_call_method(bus, owner, KEYCHAIN_PATH, KEYCHAIN, "Search", &error, reply,
+    if (sd_bus_call_method(bus, SERVICE, KEYCHAIN_PATH, KEYCHAIN, "Search", &error, reply,
                            "a{sv}a{sv}", ITEM, 0) < 0)
         return NULL;
     sd_bus_message_enter_container(*reply, 'a', "a{sv}");
@@ -97,7 +96,7 @@ static const char *find(sd_bus *bus, sd_bus_message **reply)
 static int store(sd_bus *bus, const char *id, const void *secret, size_t size)
 {
     sd_bus_message *call = NULL, *reply = NULL;
-    sd_bus_message_new_method_call(bus, &call, owner, KEYCHAIN_PATH, KEYCHAIN,
+    sd_bus_message_new_method_call(bus, &call, SERVICE, KEYCHAIN_PATH, KEYCHAIN,
                                    id ? "SetSecret" : "Add");
     sd_bus_message_sensitive(call); /* sd-bus wipes the message */
     if (id)
@@ -139,7 +138,7 @@ static int show(sd_bus *bus, const char *context)
 
     if (!id)
         return -1;
-    sd_bus_message_new_method_call(bus, &call, owner, KEYCHAIN_PATH, KEYCHAIN, "Read");
+    sd_bus_message_new_method_call(bus, &call, SERVICE, KEYCHAIN_PATH, KEYCHAIN, "Read");
     sd_bus_message_append(call, "ssa{sv}", id, "show your secret", 1, "context", "o", context);
     int r = wait_for(bus, call, &reply);
     if (r >= 0 && (r = sd_bus_message_read_array(reply, 'y', &secret, &size)) >= 0)
@@ -152,12 +151,14 @@ static int ask(sd_bus *bus, int shows)
 {
     sd_bus_message *created = NULL, *call = NULL, *reply = NULL;
     const char *context;
-    int r = sd_bus_call_method(bus, owner, MANAGER, SERVICE, "CreateContext", &error, &created,
+    /* The bus starts the service. */
+    int r = sd_bus_call_method(bus, SERVICE, MANAGER, SERVICE, "CreateContext", &error, &created,
                                "a{sv}", 0);
     if (r < 0 || (r = sd_bus_message_read(created, "o", &context)) < 0)
         return r;
-    sd_bus_match_signal(bus, NULL, owner, context, CONTEXT, "Event", on_event, NULL);
-    sd_bus_message_new_method_call(bus, &call, owner, context, CONTEXT, "Evaluate");
+    sd_bus_match_signal(bus, NULL, sd_bus_message_get_sender(created), context, CONTEXT, "Event",
+                        on_event, NULL);
+    sd_bus_message_new_method_call(bus, &call, SERVICE, context, CONTEXT, "Evaluate");
     sd_bus_message_append(call, "usa{sv}", 2, shows ? "show your secret" : "go on", 1, "timeout",
                           "t", (uint64_t)60000);
     r = wait_for(bus, call, &reply);
@@ -170,20 +171,14 @@ static int ask(sd_bus *bus, int shows)
 
 int main(int argc, char **argv)
 {
-    const char *verb = argc == 3 ? argv[2] : "";
+    const char *verb = argc == 2 || argc == 3 ? argv[1] : "";
     int asks = strcmp(verb, "ask") == 0, shows = strcmp(verb, "show") == 0, r;
     sd_bus *bus = NULL;
-    sd_bus_message *reply = NULL;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!asks && !shows && strcmp(verb, "keep") != 0)
-        return fputs("usage: app BUS ask|keep|show\n", stderr), 64;
-    r = connect_to(argv[1], &bus);
-    if (r >= 0)
-        r = sd_bus_call_method(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus",
-                               "org.freedesktop.DBus", "GetNameOwner", &error, &reply, "s", SERVICE);
-    if (r >= 0)
-        r = sd_bus_message_read(reply, "s", &owner);
+        return fputs("usage: app ask|keep|show [BUS]\n", stderr), 64;
+    r = connect_to(argc == 3 ? argv[2] : "system", &bus);
     if (r >= 0)
         r = asks || shows ? ask(bus, shows) : keep(bus);
     if (r >= 0)

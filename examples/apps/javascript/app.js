@@ -1,11 +1,11 @@
 #!/usr/bin/env -S gjs -m
 // An app that authenticates the user, and keeps a secret that only this user can read.
 //
-//     app.js BUS ask      authenticates; the exit status is the answer
-//     app.js BUS keep     stores the secret from standard input
-//     app.js BUS show     authenticates, and writes the secret to standard output
+//     app.js ask [BUS]      authenticates; the exit status is the answer
+//     app.js keep [BUS]     stores the secret from standard input
+//     app.js show [BUS]     authenticates, and writes the secret to standard output
 //
-// BUS is system, session or an address. Needs gjs.
+// BUS is system (the default), session or an address. Needs gjs.
 //
 // Secrets are plain here: they pass through the bus's memory. On the system bus only root can
 // monitor. Sealing secrets needs a library with HPKE.
@@ -33,10 +33,11 @@ function connect(where) {
         Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, null, null);
 }
 
-// Calls without a timeout, because a person answers. The service has its own timeout.
-function call(bus, owner, path, name, member, parameters) {
+// Calls the service, which the bus starts. No timeout, because a person answers. The service has its
+// own timeout.
+function call(bus, path, name, member, parameters) {
     return new Promise((resolve, reject) => {
-        bus.call(owner, path, name, member, parameters, null, Gio.DBusCallFlags.NONE,
+        bus.call(SERVICE, path, name, member, parameters, null, Gio.DBusCallFlags.NONE,
             GLib.MAXINT32, null, (_, result) => {
                 try {
                     resolve(bus.call_finish(result).deepUnpack()[0]);
@@ -47,7 +48,7 @@ function call(bus, owner, path, name, member, parameters) {
     });
 }
 
-async function keep(bus, owner, path) {
+async function keep(bus, path) {
     const input = new Gio.UnixInputStream({fd: 0, close_fd: false});
     // A read from a pipe may return only a part.
     const parts = [];
@@ -55,48 +56,45 @@ async function keep(bus, owner, path) {
         parts.push(...part);
     const secret = new Uint8Array(parts);
     try {
-        await call(bus, owner, path, KEYCHAIN, 'Add', new GLib.Variant('(a{sv}aya{sv}a{sv})',
+        await call(bus, path, KEYCHAIN, 'Add', new GLib.Variant('(a{sv}aya{sv}a{sv})',
             [ITEM, secret, {flags: GLib.Variant.new_uint64(USER_PRESENCE)}, {}]));
     } catch (error) {
         if (!Gio.DBusError.get_remote_error(error)?.endsWith('.Duplicate'))
             throw error;
-        const found = await call(bus, owner, path, KEYCHAIN, 'Search',
+        const found = await call(bus, path, KEYCHAIN, 'Search',
             new GLib.Variant('(a{sv}a{sv})', [ITEM, {}]));
-        await call(bus, owner, path, KEYCHAIN, 'SetSecret', new GLib.Variant('(saya{sv})',
+        await call(bus, path, KEYCHAIN, 'SetSecret', new GLib.Variant('(saya{sv})',
             [found[0].id.unpack(), secret, {}]));
     }
     print('Kept.');
 }
 
-async function run(where, verb) {
+async function run(verb, where = 'system') {
     const bus = connect(where);
-    // The service's unique name. Events from other senders don't count.
-    const owner = await call(bus, 'org.freedesktop.DBus', '/org/freedesktop/DBus',
-        'org.freedesktop.DBus', 'GetNameOwner', new GLib.Variant('(s)', [SERVICE]));
     const keychain = '/org/localauth/Keychain1';
     if (verb === 'keep')
-        return keep(bus, owner, keychain);
+        return keep(bus, keychain);
     // A context keeps its success, so reading the secret needs no second prompt.
-    const context = await call(bus, owner, MANAGER, SERVICE, 'CreateContext',
+    const context = await call(bus, MANAGER, SERVICE, 'CreateContext',
         new GLib.Variant('(a{sv})', [{}]));
-    bus.signal_subscribe(owner, CONTEXT, 'Event', context, null, Gio.DBusSignalFlags.NONE,
+    bus.signal_subscribe(SERVICE, CONTEXT, 'Event', context, null, Gio.DBusSignalFlags.NONE,
         (_bus, _sender, _path, _interface, _member, parameters) => {
             const [kind, detail] = parameters.recursiveUnpack();
             if (kind === 'no-match')
                 print(`Not recognized, attempts left: ${detail['attempts-left']}`);
         });
     const reason = verb === 'show' ? 'show your secret' : 'go on';
-    const result = await call(bus, owner, context, CONTEXT, 'Evaluate',
+    const result = await call(bus, context, CONTEXT, 'Evaluate',
         new GLib.Variant('(usa{sv})', [2, reason, {timeout: GLib.Variant.new_uint64(60000)}]));
     if (verb === 'ask') {
         print(`It is you, by ${result.mechanism.unpack()}`);
         return;
     }
-    const found = await call(bus, owner, keychain, KEYCHAIN, 'Search',
+    const found = await call(bus, keychain, KEYCHAIN, 'Search',
         new GLib.Variant('(a{sv}a{sv})', [ITEM, {}]));
     if (found.length === 0)
         throw new Error('Nothing is kept.');
-    const secret = await call(bus, owner, keychain, KEYCHAIN, 'Read', new GLib.Variant('(ssa{sv})',
+    const secret = await call(bus, keychain, KEYCHAIN, 'Read', new GLib.Variant('(ssa{sv})',
         [found[0].id.unpack(), reason, {context: GLib.Variant.new_object_path(context)}]));
     new Gio.UnixOutputStream({fd: 1, close_fd: false}).write_all(secret, null);
 }
@@ -111,13 +109,13 @@ function tell(error) {
 
 const loop = GLib.MainLoop.new(null, false);
 let status = 64;
-if (ARGV.length === 2 && ['ask', 'keep', 'show'].includes(ARGV[1])) {
+if ([1, 2].includes(ARGV.length) && ['ask', 'keep', 'show'].includes(ARGV[0])) {
     run(...ARGV).then(() => (status = 0), error => {
         status = 1;
         tell(error);
     }).finally(() => loop.quit());
     loop.run();
 } else {
-    printerr('usage: app.js BUS ask|keep|show');
+    printerr('usage: app.js ask|keep|show [BUS]');
 }
 System.exit(status);

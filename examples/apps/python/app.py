@@ -1,52 +1,55 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """An app that authenticates the user, and keeps a secret that only this user can read.
 
-    app.py BUS ask      authenticates; the exit status is the answer
-    app.py BUS keep     stores the secret from standard input
-    app.py BUS show     authenticates, and writes the secret to standard output
+    app.py ask [BUS]      authenticates; the exit status is the answer
+    app.py keep [BUS]     stores the secret from standard input
+    app.py show [BUS]     authenticates, and writes the secret to standard output
 
-BUS is system, session or an address. Needs python3-dbus-next and python3-cryptography.
+BUS is system (the default), session or an address. Needs python3-gi and python3-cryptography.
 """
-
-import asyncio
 import hmac
 import sys
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from dbus_next import BusType, Message, MessageType, Variant
-from dbus_next.aio import MessageBus
+from gi.repository import Gio, GLib
 
 SERVICE = "org.localauth.Authentication1"
 MANAGER = "/org/localauth/Authentication1"
 CONTEXT = "org.localauth.Context1"
 KEYCHAIN = "org.localauth.Keychain1"
-ITEM = {"class": Variant("s", "genp"), "svce": Variant("s", "example-app"),
-        "acct": Variant("s", "python")}
-USER_PRESENCE = 1  # reading needs biometry or the passcode
 PATH = "/org/localauth/Keychain1"
+ITEM = {"class": GLib.Variant("s", "genp"), "svce": GLib.Variant("s", "example-app"),
+        "acct": GLib.Variant("s", "python")}
+USER_PRESENCE = 1  # reading needs biometry or the password
 
 
-class Refused(Exception):
-    def __init__(self, name, message):
-        super().__init__(message)
-        self.name = name
+def connect(where):
+    if where in ("system", "session"):
+        return Gio.bus_get_sync(getattr(Gio.BusType, where.upper()))
+    flags = Gio.DBusConnectionFlags
+    return Gio.DBusConnection.new_for_address_sync(
+        where, flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION)
 
 
-async def connect(where):
-    kind = {"system": BusType.SYSTEM, "session": BusType.SESSION}.get(where)
-    place = {"bus_type": kind} if kind else {"bus_address": where}
-    return await MessageBus(**place).connect()
+def call(bus, path, interface, member, signature, *body):
+    """Calls the service, which the bus starts, and waits for as long as a person takes."""
+    loop, replies = GLib.MainLoop(), []
+
+    def answered(_bus, reply):
+        replies.append(reply)
+        loop.quit()
+
+    bus.call(SERVICE, path, interface, member, GLib.Variant(f"({signature})", body), None,
+             Gio.DBusCallFlags.NONE, GLib.MAXINT, None, answered)
+    loop.run()
+    values = bus.call_finish(replies[0]).unpack()
+    return values[0] if values else None
 
 
-async def call(bus, destination, path, interface, member, signature="", *body):
-    # Without a timeout, because a person answers. The service has its own timeout.
-    reply = await bus.call(Message(destination=destination, path=path, interface=interface,
-                                   member=member, signature=signature, body=list(body)))
-    if reply.message_type == MessageType.ERROR:
-        raise Refused(reply.error_name, reply.body[0] if reply.body else "")
-    return reply.body[0] if reply.body else None
+def error_name(error):
+    return Gio.DBusError.get_remote_error(error) or "no answer"
 
 
 def extract(suite, salt, label, material):
@@ -89,67 +92,72 @@ def unseal(value, key, name):
     return aes.decrypt(nonce, text, name.encode())
 
 
-def progress(owner, context):
-    """Shows progress, which is never the verdict. Events from other senders don't count."""
-    def show(message):
-        if (message.message_type == MessageType.SIGNAL and message.sender == owner
-                and message.path == context and message.member == "Event"):
-            kind, detail = message.body
-            if kind == "no-match":
-                print("Not recognized, attempts left:", detail["attempts-left"].value, flush=True)
-    return show
+def show_event(_bus, _sender, _path, _interface, _member, arguments):
+    """Shows progress, which is never the verdict."""
+    kind, detail = arguments.unpack()
+    if kind == "no-match":
+        print("Not recognized, attempts left:", detail["attempts-left"], flush=True)
 
 
-async def run(bus, verb):
-    owner = await call(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus",
-                       "org.freedesktop.DBus", "GetNameOwner", "s", SERVICE)
-    if verb == "keep":
-        key = await call(bus, owner, PATH, "org.freedesktop.DBus.Properties", "Get", "ss",
-                         KEYCHAIN, "SealingKey")
-        secret = seal(sys.stdin.buffer.read(), key.value, bus.unique_name)
-        sealed = {"sealed": Variant("b", True)}
-        try:
-            await call(bus, owner, PATH, KEYCHAIN, "Add", "a{sv}aya{sv}a{sv}", ITEM, secret,
-                       {"flags": Variant("t", USER_PRESENCE)}, sealed)
-        except Refused as refusal:
-            if not refusal.name.endswith(".Duplicate"):
-                raise
-            found = await call(bus, owner, PATH, KEYCHAIN, "Search", "a{sv}a{sv}", ITEM, {})
-            await call(bus, owner, PATH, KEYCHAIN, "SetSecret", "saya{sv}",
-                       found[0]["id"].value, secret, sealed)
-        print("Kept.")
-        return
-    # A context keeps its success, so reading the secret needs no second prompt.
-    context = await call(bus, owner, MANAGER, SERVICE, "CreateContext", "a{sv}", {})
-    bus.add_message_handler(progress(owner, context))
-    result = await call(bus, owner, context, CONTEXT, "Evaluate", "usa{sv}", 2,
-                        "show your secret" if verb == "show" else "go on",
-                        {"timeout": Variant("t", 60_000)})
-    if verb == "ask":
-        print("It is you, by", result["mechanism"].value)
-        return
-    found = await call(bus, owner, PATH, KEYCHAIN, "Search", "a{sv}a{sv}", ITEM, {})
-    if not found:
-        raise Refused("org.localauth.Keychain1.Error.NotFound", "Nothing is kept.")
-    key = X25519PrivateKey.generate()
-    options = {"context": Variant("o", context), "seal-to": Variant("ay", raw(key))}
-    sealed = await call(bus, owner, PATH, KEYCHAIN, "Read", "ssa{sv}", found[0]["id"].value,
-                        "show your secret", options)
-    sys.stdout.buffer.write(unseal(sealed, key, bus.unique_name))
-
-
-async def main(where, verb):
+def keep(bus):
+    key = bytes(call(bus, PATH, "org.freedesktop.DBus.Properties", "Get", "ss",
+                     KEYCHAIN, "SealingKey"))
+    secret = seal(sys.stdin.buffer.read(), key, bus.get_unique_name())
+    sealed = {"sealed": GLib.Variant("b", True)}
     try:
-        await run(await connect(where), verb)
-    except Refused as refusal:
-        if refusal.name == "org.localauth.Error.UserCancel":
+        call(bus, PATH, KEYCHAIN, "Add", "a{sv}aya{sv}a{sv}", ITEM, secret,
+             {"flags": GLib.Variant("t", USER_PRESENCE)}, sealed)
+    except GLib.Error as error:
+        if error_name(error) != "org.localauth.Keychain1.Error.Duplicate":
+            raise
+        found = call(bus, PATH, KEYCHAIN, "Search", "a{sv}a{sv}", ITEM, {})
+        call(bus, PATH, KEYCHAIN, "SetSecret", "saya{sv}", found[0]["id"], secret, sealed)
+    print("Kept.")
+
+
+def ask(bus, reason):
+    """Returns a context with a success, which opens secrets without a second prompt."""
+    context = call(bus, MANAGER, SERVICE, "CreateContext", "a{sv}", {})
+    bus.signal_subscribe(SERVICE, CONTEXT, "Event", context, None, Gio.DBusSignalFlags.NONE,
+                         show_event)
+    result = call(bus, context, CONTEXT, "Evaluate", "usa{sv}", 2, reason,
+                  {"timeout": GLib.Variant("t", 60_000)})
+    return context, result["mechanism"]
+
+
+def show(bus):
+    context, _ = ask(bus, "show your secret")
+    found = call(bus, PATH, KEYCHAIN, "Search", "a{sv}a{sv}", ITEM, {})
+    if not found:
+        sys.exit("Nothing is kept.")
+    key = X25519PrivateKey.generate()
+    options = {"context": GLib.Variant("o", context), "seal-to": GLib.Variant("ay", raw(key))}
+    sealed = bytes(call(bus, PATH, KEYCHAIN, "Read", "ssa{sv}", found[0]["id"],
+                        "show your secret", options))
+    sys.stdout.buffer.write(unseal(sealed, key, bus.get_unique_name()))
+
+
+def main(verb, where="system"):
+    try:
+        bus = connect(where)
+        if verb == "ask":
+            print("It is you, by", ask(bus, "go on")[1])
+        elif verb == "keep":
+            keep(bus)
+        else:
+            show(bus)
+    except GLib.Error as error:
+        name = error_name(error)
+        if name == "org.localauth.Error.UserCancel":
             print("Canceled.", file=sys.stderr)
         else:
-            print(f"Refused: {refusal} ({refusal.name})", file=sys.stderr)
+            sentence = error.message.removeprefix(f"GDBus.Error:{name}: ")
+            print(f"Refused: {sentence} ({name})", file=sys.stderr)
         return 1
     return 0
 
 
-if len(sys.argv) != 3 or sys.argv[2] not in ("ask", "keep", "show"):
-    sys.exit(__doc__)
-sys.exit(asyncio.run(main(*sys.argv[1:])))
+if __name__ == "__main__":
+    if sys.argv[1:2] not in (["ask"], ["keep"], ["show"]) or len(sys.argv) > 3:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

@@ -1,14 +1,14 @@
 #!/bin/sh
 # An app that authenticates the user, and keeps a secret that only this user can read.
 #
-#   app.sh BUS ask      authenticates; the exit status is the answer
-#   app.sh BUS keep     stores the secret from standard input
-#   app.sh BUS show     authenticates, and writes the secret to standard output
+#   app.sh ask [BUS]      authenticates; the exit status is the answer
+#   app.sh keep [BUS]     stores the secret from standard input
+#   app.sh show [BUS]     authenticates, and writes the secret to standard output
 #
-# BUS is system, session or an address. Needs gdbus (libglib2.0-bin) and localauthctl.
+# BUS is system (the default), session or an address. Needs gdbus (libglib2.0-bin) and localauthctl.
 set -eu
-[ $# = 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64; }
-bus=$1
+[ $# = 1 ] || [ $# = 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64; }
+bus=${2:-system}
 
 ask() {
     case $bus in
@@ -31,7 +31,7 @@ ask() {
     return 1
 }
 
-case $2 in
+case $1 in
 ask) ask ;;
 # localauthctl reads the secret from a pipe and seals it. Every user can read command lines, so a
 # secret must never be an argument.

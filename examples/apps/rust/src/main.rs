@@ -1,10 +1,11 @@
 //! An app that authenticates the user, and keeps a secret that only this user can read.
 //!
-//!     app BUS ask      authenticates; the exit status is the answer
-//!     app BUS keep     stores the secret from standard input
-//!     app BUS show     authenticates, and writes the secret to standard output
+//!     app ask [BUS]      authenticates; the exit status is the answer
+//!     app keep [BUS]     stores the secret from standard input
+//!     app show [BUS]     authenticates, and writes the secret to standard output
 //!
-//! BUS is system, session or an address. Needs the crate dbus (librust-dbus-dev or crates.io).
+//! BUS is system (the default), session or an address. Needs the crate dbus (librust-dbus-dev or
+//! crates.io).
 //!
 //! Secrets are plain here: they pass through the bus's memory. On the system bus only root can
 //! monitor. Sealing secrets needs a crate with HPKE.
@@ -60,24 +61,10 @@ fn item() -> PropMap {
 
 struct Service {
     bus: Channel,
-    owner: String, // the service's unique name; events from other senders don't count
 }
 
 impl Service {
-    fn find(bus: Channel) -> Answer<Service> {
-        let mut service = Service {
-            bus,
-            owner: "org.freedesktop.DBus".into(),
-        };
-        let who = "org.freedesktop.DBus";
-        let reply = service.call("/org/freedesktop/DBus", who, "GetNameOwner", |call| {
-            call.append1(SERVICE)
-        })?;
-        service.owner = reply.read1::<String>()?;
-        Ok(service)
-    }
-
-    /// Makes a call and returns its reply; shows the events before it.
+    /// Calls the service, which the bus starts, and shows the events that come before the reply.
     fn call(
         &self,
         path: &str,
@@ -85,7 +72,7 @@ impl Service {
         member: &str,
         fill: impl FnOnce(Message) -> Message,
     ) -> Answer<Message> {
-        let call = Message::new_method_call(self.owner.as_str(), path, interface, member)
+        let call = Message::new_method_call(SERVICE, path, interface, member)
             .map_err(|why| failed(&why))?;
         let serial = self
             .bus
@@ -98,15 +85,18 @@ impl Service {
                     message.as_result()?;
                     return Ok(message);
                 }
-                news => news.iter().for_each(|message| self.tell(message)),
+                // Only the service and this connection know the path of the context.
+                news => news
+                    .iter()
+                    .filter(|message| message.path().as_deref() == Some(path))
+                    .for_each(Self::tell),
             }
         }
     }
 
     /// Shows progress, which is never the verdict.
-    fn tell(&self, message: &Message) {
-        let is_ours = message.sender().as_deref() == Some(self.owner.as_str());
-        if message.msg_type() != MessageType::Signal || !is_ours {
+    fn tell(message: &Message) {
+        if message.msg_type() != MessageType::Signal {
             return;
         }
         if let Ok(("no-match", detail)) = message.read2::<&str, PropMap>() {
@@ -188,7 +178,9 @@ impl Service {
 }
 
 fn run(place: &str, verb: &str) -> Answer<()> {
-    let service = Service::find(connect(place)?)?;
+    let service = Service {
+        bus: connect(place)?,
+    };
     if verb == "keep" {
         service.keep()
     } else {
@@ -198,11 +190,12 @@ fn run(place: &str, verb: &str) -> Answer<()> {
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if words.len() != 2 || !["ask", "keep", "show"].contains(&words[1].as_str()) {
-        eprintln!("usage: app BUS ask|keep|show");
+    let verb = words.first().map_or("", String::as_str);
+    if words.len() > 2 || !["ask", "keep", "show"].contains(&verb) {
+        eprintln!("usage: app ask|keep|show [BUS]");
         std::process::exit(64);
     }
-    if let Err(refusal) = run(&words[0], &words[1]) {
+    if let Err(refusal) = run(words.get(1).map_or("system", String::as_str), verb) {
         match refusal.name() {
             Some("org.localauth.Error.UserCancel") => eprintln!("Canceled."),
             name => {
