@@ -41,7 +41,7 @@ import Testing
     ) throws -> ChildProcess {
         let path = ChildProcess.folder + ":/usr/bin:/bin"
         return try ChildProcess(
-            app + [service.bus.address, verb],
+            app + [verb, service.bus.address],
             environment: ["PATH": path],
             input: Array(input.utf8),
             hasSession: true
@@ -71,7 +71,7 @@ import Testing
         shutdown(ours.rawValue, Int32(SHUT_WR))
         let words = ["/bin/sh", "-c", "exec \"$@\" <&3 3<&-", "sh"] + app
         return try await ChildProcess(
-            words + [service.bus.address, "keep"],
+            words + ["keep", service.bus.address],
             environment: ["PATH": ChildProcess.folder + ":/usr/bin:/bin"],
             descriptor: theirs.rawValue,
             hasSession: true
@@ -117,7 +117,7 @@ import Testing
 
     @Test(
         "The Python app evaluates, handles cancel and miss, and keeps a secret",
-        .enabled(if: isThere("/usr/bin/python3"), "python3 and python3-dbus-next are not here")
+        .enabled(if: isThere("/usr/bin/python3"), "python3 and python3-gi are not here")
     )
     func python() async throws {
         try await play(
@@ -196,11 +196,13 @@ import Testing
         )
     }
 
-    // MARK: The page for authors
+    // MARK: The pages for apps
 
-    /// The code blocks of docs/authors/apps.md, each with its language.
-    private static func pieces() throws -> [(language: String, code: String)] {
-        let page = URL(filePath: examples).appending(path: "../../docs/authors/apps.md")
+    private static let pages = ["quickstart", "secrets", "languages", "testing"]
+
+    /// The code blocks of a page in docs/apps, each with its language.
+    private static func pieces(of name: String) throws -> [(language: String, code: String)] {
+        let page = URL(filePath: examples).appending(path: "../../docs/apps/\(name).md")
         let text = try String(contentsOf: page.standardized, encoding: .utf8)
         return text.components(separatedBy: "\n```").enumerated()
             .compactMap { number, part in
@@ -216,26 +218,31 @@ import Testing
         code.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: "\n")
     }
 
-    @Test("Shell commands in the page for app authors work, and its code is the examples' code")
+    @Test("Shell commands in the pages for apps work, and their code is the examples' code")
     func page() async throws {
-        let files = ["python": "app.py", "js": "app.js", "c": "app.c", "rust": "src/main.rs"]
-        let folders = ["python": "python", "js": "javascript", "c": "c", "rust": "rust"]
+        let files = [
+            "python": ["python/app.py"], "js": ["javascript/app.js", "node/ask.mjs"],
+            "c": ["c/app.c"], "rust": ["rust/src/main.rs"],
+        ]
         let environment = [
             "PATH": ChildProcess.folder + ":/usr/bin:/bin",
-            "DBUS_SESSION_BUS_ADDRESS": service.bus.address,
-            "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus",
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/bus",
+            "DBUS_SYSTEM_BUS_ADDRESS": service.bus.address,
         ]
-        let pieces = try Self.pieces()
-        #expect(Set(pieces.map(\.language)) == ["sh", "python", "js", "c", "rust"])
+        let pieces = try Self.pages.flatMap { try Self.pieces(of: $0) }
+        let languages = Set(pieces.map(\.language))
+        #expect(languages.isSuperset(of: ["sh", "python", "js", "c", "rust"]))
         for (language, code) in pieces {
-            if let file = files[language], let folder = folders[language] {
-                let example = URL(filePath: "\(Self.examples)/\(folder)/\(file)")
-                let program = try String(contentsOf: example, encoding: .utf8)
-                #expect(Self.flat(program).contains(Self.flat(code)), "\(code)")
-                continue
+            if let places = files[language] {
+                let programs = try places.map { place in
+                    let example = URL(filePath: "\(Self.examples)/\(place)")
+                    return Self.flat(try String(contentsOf: example, encoding: .utf8))
+                }
+                #expect(programs.contains { $0.contains(Self.flat(code)) }, "\(code)")
             }
-            // Queue a match for each command that evaluates.
-            let asking = code.matches(of: /Evaluate \'|keychain read|session (?:ask|show)/).count
+            guard language == "sh" else { continue }
+            // One finger for each command that asks.
+            let asking = code.matches(of: /Evaluate \'|keychain read|app\S* (?:ask|show)/).count
             for _ in 0..<asking { try await service.queue("match") }
             let typed = code.replacing("/tmp/app", with: folder.path + "/app")
             let ran = try await ChildProcess(

@@ -19,7 +19,7 @@ import Testing
 
     /// Shell commands of the examples; `$1` is the bus address.
     nonisolated private static let commands: [String: String] = [
-        "shell": "BUS=--address=$1 shell/evaluate.sh",
+        "shell": "shell/evaluate.sh $1",
         "python": "/usr/bin/python3 python/evaluate.py $1",
         "c": """
         program=$(mktemp) && cc -Wall -Wextra -Werror c/evaluate.c -o $program \

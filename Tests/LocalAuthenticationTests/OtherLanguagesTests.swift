@@ -7,7 +7,7 @@ import Testing
 struct OtherLanguagesTests {
     /// Shell commands; `$1` is the bus address, `$2` a folder for build results.
     private static let commands = [
-        "shell": "BUS=--address=$1 shell/evaluate.sh",
+        "shell": "shell/evaluate.sh $1",
         "python": "/usr/bin/python3 python/evaluate.py $1",
         "javascript": "gjs -m javascript/evaluate.js $1",
         "c": """

@@ -86,8 +86,8 @@ static DBusHandlerResult on_message(DBusConnection *bus, DBusMessage *message, v
     return DBUS_HANDLER_RESULT_HANDLED;
 }
 
-/* Checks whether an evaluation is possible, without a prompt. The bus starts the service. Returns the
- * unique name of the service, or NULL. */
+/* Checks whether an evaluation is possible, without a prompt. The bus starts the service. Returns
+ * the unique name of the service, or NULL. */
 static char *can_evaluate(DBusConnection *bus, dbus_uint32_t policy, DBusError *error)
 {
     dbus_bool_t available;

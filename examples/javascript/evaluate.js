@@ -51,7 +51,7 @@ async function main(where) {
             printerr(kind, JSON.stringify(detail));
         });
     try {
-        // The bus starts the service. The reply is the answer. Events are progress, never the verdict.
+        // The bus starts the service. The reply is the answer. Events are never the verdict.
         const reply = await call(bus, 'Evaluate', new GLib.Variant('(usa{sv})', [
             BIOMETRICS_OR_PASSCODE, 'show how a JavaScript program asks',
             {timeout: GLib.Variant.new_uint64(60000)},

@@ -33,8 +33,8 @@ function connect(where) {
         Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, null, null);
 }
 
-// Calls the service, which the bus starts. No timeout, because a person answers. The service has its
-// own timeout.
+// Calls the service, which the bus starts. No timeout, because a person answers: the service has
+// its own.
 function call(bus, path, name, member, parameters) {
     return new Promise((resolve, reject) => {
         bus.call(SERVICE, path, name, member, parameters, null, Gio.DBusCallFlags.NONE,
