@@ -24,7 +24,7 @@ public struct ContractLine: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// A line about a sensor's process.
-    static func process(_ text: String) -> Self { Self(place: "docs/authors/sensors.md", text) }
+    static func process(_ text: String) -> Self { Self(place: "docs/sensors/guide.md", text) }
 }
 
 /// Lines about prompts.
@@ -43,7 +43,7 @@ extension ContractLine {
     }
 
     /// A line about a prompt's process.
-    static func asking(_ text: String) -> Self { Self(place: "docs/authors/prompts.md", text) }
+    static func asking(_ text: String) -> Self { Self(place: "docs/sensors/prompts.md", text) }
 }
 
 /// Lines that several checks verify.

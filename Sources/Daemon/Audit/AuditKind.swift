@@ -1,6 +1,6 @@
 /// The kinds of decisions that the audit trail records (L15).
 ///
-/// `docs/audit.md` lists the kinds and their fields. `dbus/systemd/localauth.catalog` explains each
+/// `docs/admin/audit.md` lists the kinds and their fields. `dbus/systemd/localauth.catalog` explains each
 /// kind to readers of the journal.
 enum AuditKind: String, CaseIterable, Sendable {
     case evaluationEnded = "evaluation-ended"
