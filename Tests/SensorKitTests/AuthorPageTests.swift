@@ -4,7 +4,7 @@ import Testing
 
 /// Runs the code on the pages for authors of sensors and prompts.
 ///
-/// A booted test runs the console lines of `sensors.md`.
+/// A booted test runs the console lines of `guide.md`.
 @Suite(.timeLimit(.minutes(10)))
 struct AuthorPageTests {
     private static let project = #filePath.split(separator: "/").dropLast(3)
@@ -16,7 +16,7 @@ struct AuthorPageTests {
 
     /// Returns the code blocks of a page in this language.
     private static func pieces(_ page: String, in language: String) throws -> [String] {
-        let parts = try text("docs/authors/\(page).md").split(separator: "```")
+        let parts = try text("docs/sensors/\(page).md").split(separator: "```")
         // Each code block begins with the name of its language.
         return parts.enumerated()
             .compactMap { number, part in
@@ -37,7 +37,7 @@ struct AuthorPageTests {
 
     @Test("The commands on the page for authors of sensors work")
     func sensors() async throws {
-        let pieces = try Self.pieces("sensors", in: "sh")
+        let pieces = try Self.pieces("guide", in: "sh")
         #expect(pieces.count == 2)
         let folder = try TemporaryFolder()
         let example = Self.project + "/examples/sensors/python/sensor.py"

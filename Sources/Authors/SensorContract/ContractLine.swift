@@ -53,18 +53,18 @@ extension ContractLine {
             + "`org.localauth.Authentication1`"
     )
     static let bounds = sensor("A label and an id have at most 256 bytes, and 4294967295 is no uid")
-    static let malformed = process("It answers a malformed call with an error, and goes on.")
+    static let malformed = process("answers a malformed call with an error, and goes on")
     static let nothingEnrolled = sensor("Verify", "`NoTemplates` when nothing is enrolled")
     static let newData = sensor(
         "ListTemplates",
         "The id must change whenever the biometric data behind it changes."
     )
-    static let kept = process("What is enrolled outlives the process")
+    static let kept = process("Enrolled templates outlive the process")
     static let canceled = sensor("Cancel", "Ends an operation")
     static let early = sensor("Cancel", "a Cancel that comes before its operation is remembered")
     static let unknown = sensor(
         "Cancel",
         "An operation that is over or unknown: nothing happens."
     )
-    static let ended = process("It ends with status 0 within a second of SIGTERM")
+    static let ended = process("ends with status 0 within a second of SIGTERM")
 }

@@ -82,7 +82,7 @@ extension SensorContractSuite {
     static let lifeChecks = [
         SensorCheck(
             "It starts before the daemon, and serves the one that comes",
-            .process("It starts whether or not the service is there.")
+            .process("starts whether or not the service is there")
         ) { bench in
             bench.daemon.releaseName(SensorBench.daemonName)
             _ = try await bench.bus.waitForOwner(of: SensorBench.daemonName, false)

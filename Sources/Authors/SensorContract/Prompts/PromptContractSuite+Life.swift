@@ -8,7 +8,7 @@ extension PromptContractSuite {
     static let lifeChecks = [
         PromptCheck(
             "It starts before the service, and registers with the one that comes",
-            .asking("It starts whether or not the service is there")
+            .asking("starts whether or not the service is there")
         ) { bench in
             bench.leave()
             bench.program.signal(SIGKILL)
@@ -94,7 +94,7 @@ extension PromptContractSuite {
         },
         PromptCheck(
             "Killed while it asks it starts again, and asks again",
-            .asking("It starts whether or not the service is there")
+            .asking("starts whether or not the service is there")
         ) { bench in
             _ = try await bench.begin()
             try await bench.act(.begin("half"))

@@ -34,13 +34,13 @@ extension ContractLine {
     static let names = asking("The prompt never shows the name that a process gives itself")
     static let over = asking("After End the prompt submits neither a password nor a choice.")
     static let queue = asking("A second prompt may begin before the first has ended")
-    static let plain = asking("Whatever stands in a text is shown as text")
-    static let goesOn = asking("It answers a malformed call with an error, and goes on.")
+    static let plain = asking("A prompt shows each text as plain text")
+    static let goesOn = asking("answers a malformed call with an error, and goes on")
     static let strangers = asking(
-        "It listens to the owner of `org.localauth.Authentication1` alone"
+        "listens to the owner of `org.localauth.Authentication1` alone"
     )
     static let returns = asking("registers with each service that comes")
-    static let endsAtTerm = asking("It ends with status 0 within a second of SIGTERM")
+    static let endsAtTerm = asking("ends with status 0 within a second of SIGTERM")
 }
 
 /// The secret that all checks type.
@@ -80,7 +80,7 @@ extension PromptContractSuite {
         },
         PromptCheck(
             "What is typed is not shown",
-            .asking("What is typed is shown nowhere")
+            .asking("Typed letters are shown nowhere")
         ) { bench in
             let handle = try await bench.begin()
             try await bench.type(secret, in: handle)
