@@ -52,7 +52,7 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "a property that is missing",
-            #""MaxTemplates": 4"#,
+            #""MaxTemplates": ROOM,"#,
             "",
             "Properties answer"
         ),
@@ -64,8 +64,8 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "a list of everybody's templates",
-            "return [self.of(uid)]",
-            #"return [self.sql("SELECT id, label, created FROM templates").fetchall()]"#,
+            "return (self.templates.of(uid),)",
+            #"return (self.templates.run("SELECT id, label, created FROM templates").fetchall(),)"#,
             "An enrolment tells"
         ),
         PlantedFault("one id for all", "uuid.uuid4().hex", #""finger""#, "The same finger"),
@@ -77,20 +77,20 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "a removal that nobody is told of",
-            "if count: self.send",
-            "if not count: self.send",
+            "if count:\n",
+            "if not count:\n",
             "A removed template"
         ),
         PlantedFault(
             "a wrong number of removed ones",
-            #"return [self.remove(uid, "TRUE")]"#,
-            #"return [self.remove(uid, "TRUE") * 0]"#,
+            "return (self.removed(uid, self.templates.remove(uid)),)",
+            "return (self.removed(uid, self.templates.remove(uid)) * 0,)",
             "Remove all says"
         ),
         PlantedFault(
             "another error of unknown ids",
-            #"if not count: raise Fault("NoTemplates")"#,
-            #"if not count: raise Fault("Failed")"#,
+            #"if count == 0:\#n            raise Fault("NoTemplates")"#,
+            #"if count == 0:\#n            raise Fault("Failed")"#,
             "An unknown template"
         ),
         PlantedFault("labels without a bound", "> 256", "> 99999", "A uid that is no user"),
@@ -102,21 +102,21 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "stages of another type",
-            #"stage=GLib.Variant("u", self.count)"#,
+            #"stage=GLib.Variant("u", operation.count)"#,
             #"stage=GLib.Variant("s", "1")"#,
             "Events have the kinds"
         ),
         PlantedFault(
             "more templates than there is room",
-            "self.of(uid)) >= 4",
-            "self.of(uid)) >= 400",
+            "self.templates.of(uid)) >= ROOM",
+            "self.templates.of(uid)) >= 400",
             "Where there is room"
         ),
         PlantedFault(
             "a template of a canceled enrolment",
-            #">= 4: raise Fault("Full")"#,
-            #">= 4: raise Fault("Full")"# + "\n        "
-                + #"self.sql("INSERT INTO templates VALUES (?, 'x', ?, 0)", uid, label)"#,
+            #"raise Fault("Full")"#,
+            #"raise Fault("Full")"# + "\n        "
+                + #"self.templates.run("INSERT INTO templates VALUES (?, 'x', ?, 0)", uid, label)"#,
             "Cancel ends Enroll"
         ),
         PlantedFault(
@@ -130,38 +130,38 @@ struct PythonSensorTests {
     private static let callerFaults = [
         PlantedFault(
             "anybody may call",
-            "if caller != self.owner(DAEMON)",
-            "if not self.owner(DAEMON)",
+            "if caller != self.owner(SERVICE)",
+            "if not self.owner(SERVICE)",
             "Methods refuse"
         ),
         PlantedFault(
             "without a daemon anybody may call",
-            "if caller != self.owner(DAEMON)",
-            "if self.owner(DAEMON) not in (caller, None)",
+            "if caller != self.owner(SERVICE)",
+            "if self.owner(SERVICE) not in (caller, None)",
             "Without a daemon"
         ),
         PlantedFault(
             "events for everybody",
-            "kind, detail, to=self.call.get_sender())",
+            "kind, detail, to=operation.caller)",
             "kind, detail)",
             "Events go to"
         ),
         PlantedFault(
             "callers that left unheard",
-            "if self.call and not self.owner(self.call.get_sender()): self.end",
-            "if False: self.end",
+            "if running and not self.owner(running.caller):",
+            "if False:",
             "A daemon that took"
         ),
         PlantedFault(
             "a stranger's Cancel",
-            "if caller != self.owner(DAEMON)",
-            "if member != \"Cancel\" and caller != self.owner(DAEMON)",
+            "if caller != self.owner(SERVICE)",
+            "if member != \"Cancel\" and caller != self.owner(SERVICE)",
             "A stranger's Cancel"
         ),
         PlantedFault(
             "a Cancel of any number",
-            "(self.number, self.call.get_sender()) == (number, call.get_sender())",
-            "self.call.get_sender() == call.get_sender()",
+            "(running.number, running.caller) == key",
+            "running.caller == call.get_sender()",
             "A Cancel of something"
         ),
         PlantedFault(
@@ -188,69 +188,68 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "a Verify that looks for nobody",
-            #"if not self.of(uid): raise Fault("NoTemplates")"#,
-            "pass",
+            "if not self.templates.of(uid):",
+            "if False:",
             "Without templates"
         ),
         PlantedFault(
             "a template that nobody enrolled",
-            "return self.end(all[0][0])",
-            #"return self.end("template")"#,
+            "self.end(found[0][0])",
+            #"self.end("template")"#,
             "A match is answered"
         ),
         PlantedFault(
             "attempts that nobody is told of",
-            "            self.miss(call)\n",
-            "            self.looks = True\n",
+            "self.miss(operation)\n",
+            "operation.looks = True\n",
             "A failed attempt is a call"
         ),
         PlantedFault(
             "an attempt told once, answered or not",
-            "except GLib.Error: GLib.timeout_add(250, self.miss, call)",
-            "except GLib.Error: self.looks = True",
+            "GLib.timeout_add(250, self.miss, operation)",
+            "operation.looks = True",
             "A failed attempt is told again"
         ),
         PlantedFault(
             "attempts that begin with 2",
-            "seen, True, 0",
-            "seen, True, 1",
+            "self.count = 0",
+            "self.count = 1",
             "Failed attempts are numbered"
         ),
         PlantedFault(
             "silence taken for another attempt",
-            "except GLib.Error: GLib",
-            "except GLib.Error: self.count += 1; GLib",
+            "GLib.timeout_add(250",
+            "operation.count += 1; GLib.timeout_add(250",
             "Nothing is looked at"
         ),
         PlantedFault(
             "a look when no attempt is left",
-            "unpack()[0] > 0",
-            "unpack()[0] >= 0",
+            "left > 0",
+            "left >= 0",
             "A failed attempt is told again"
         ),
         PlantedFault(
             "two at once",
-            #"if self.call: raise Fault("Busy")"#,
-            #"if self.call: self.end(error="Canceled")"#,
+            #"raise Fault("Busy")"#,
+            #"self.end(error="Canceled")"#,
             "A second operation"
         ),
         PlantedFault(
             "a Cancel that does nothing",
-            #"(number, call.get_sender()): self.end(error="Canceled")"#,
-            "(number, call.get_sender()): pass",
+            #"== key:\#n            self.end(error="Canceled")"#,
+            "== key:\n            pass",
             "Cancel ends Verify"
         ),
         PlantedFault(
             "another error after Cancel",
-            #"(number, call.get_sender()): self.end(error="Canceled")"#,
-            #"(number, call.get_sender()): self.end(error="Failed")"#,
+            #"== key:\#n            self.end(error="Canceled")"#,
+            #"== key:\#n            self.end(error="Failed")"#,
             "Cancel ends Verify"
         ),
         PlantedFault(
             "a Cancel that takes its time",
-            #"(number, call.get_sender()): self.end(error="Canceled")"#,
-            "(number, call.get_sender()): "
-                + #"GLib.timeout_add(300, lambda: self.end(error="Canceled"))"#,
+            #"== key:\#n            self.end(error="Canceled")"#,
+            #"== key:\#n            GLib.timeout_add(300, lambda: self.end(error="Canceled"))"#,
             "A match after Cancel"
         ),
         PlantedFault(
@@ -288,8 +287,8 @@ struct PythonSensorTests {
         ),
         PlantedFault(
             "an operation without a device",
-            #"if self.call and not self.present: self.end(error="Disconnected")"#,
-            "",
+            #"self.end(error="Disconnected")"#,
+            "pass",
             "Without its device"
         ),
     ]

@@ -82,7 +82,7 @@ struct SkeletonTests {
     }
 
     @Test(
-        "A new sensor has at most 120 lines",
+        "A new sensor has at most 120 lines, in Python with the whole protocol 270",
         arguments: [
             ("python", ["sensor.py"]), ("c", ["sensor.c"]),
             ("swift", ["Package.swift", "Sources/AcmePalm/main.swift"]),
@@ -94,7 +94,7 @@ struct SkeletonTests {
         let lines = try files.map { file in
             try Self.text(folder.path + "/AcmePalm/" + file).split(separator: "\n").count
         }
-        #expect(lines.reduce(0, +) <= 120)
+        #expect(lines.reduce(0, +) <= (language == "python" ? 270 : 120))
     }
 
     @Test("A new sensor in Swift has less than 60 lines besides imports")

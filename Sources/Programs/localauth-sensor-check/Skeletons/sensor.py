@@ -1,126 +1,321 @@
 #!/usr/bin/python3
-"""Doorbell: a sensor for the authentication service (needs python3-gi).
+"""Doorbell: a sensor for the authentication service. Needs python3-gi.
 
-./sensor.py [--bus system|session|ADDRESS]. Replace Sensor.line by your hardware. Until then the lines
-match and no-match on standard input are touches; unplug and plug remove and restore the device."""
-import os, signal, sqlite3, sys, time, uuid
+    sensor.py [--bus system|session|ADDRESS]
+
+Your hardware replaces Sensor.line and Sensor.plug. Until then a touch is a line on standard input, `match` or
+`no-match`; `unplug` and `plug` take the device away and give it back. The rest is the contract of every sensor:
+man 5 org.localauth.Sensor1.
+"""
+import os
+import signal
+import sqlite3
+import sys
+import time
+import uuid
+
 from gi.repository import Gio, GLib
-DAEMON, SENSOR = "org.localauth.Authentication1", "org.localauth.Sensor1"
-NAME, PATH, HOST, STAGES = SENSOR + ".Doorbell", "/org/localauth/Sensor1", "/org/localauth/Authentication1", 3
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), SENSOR + ".xml")) as file:
+
+SENSOR = "org.localauth.Sensor1"
+SERVICE = "org.localauth.Authentication1"
+NAME = SENSOR + ".Doorbell"
+PATH = "/org/localauth/Sensor1"
+HOST_PATH = "/org/localauth/Authentication1"
+STAGES = 3  # touches of an enrolment
+ROOM = 4  # templates of a user
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+with open(os.path.join(FOLDER, SENSOR + ".xml")) as file:
     INTERFACE = Gio.DBusNodeInfo.new_for_xml(file.read()).interfaces[0]
 
-class Fault(Exception): pass  # the name of an error
+
+class Fault(Exception):
+    """An error for the caller: the last part of its name, or the whole name."""
+
+
+class Templates:
+    """The enrolled templates: a file that survives a crash, or memory without $STATE_DIRECTORY."""
+
+    def __init__(self, folder):
+        place = folder + "/templates" if folder else ":memory:"
+        self.database = sqlite3.connect(place, isolation_level=None)
+        self.run("CREATE TABLE IF NOT EXISTS templates (uid, id, label, created)")
+
+    def run(self, statement, *values):
+        try:
+            return self.database.execute(statement, values)
+        except sqlite3.Error:
+            raise Fault("Failed")
+
+    def of(self, uid):
+        return self.run("SELECT id, label, created FROM templates WHERE uid = ?", uid).fetchall()
+
+    def add(self, uid, label):
+        template = uuid.uuid4().hex
+        self.run("INSERT INTO templates VALUES (?, ?, ?, ?)", uid, template, label, int(time.time()))
+        return template
+
+    def rename(self, uid, template, label):
+        """Returns the number of renamed templates."""
+        changed = self.run("UPDATE templates SET label = ? WHERE uid = ? AND id = ?", label, uid, template)
+        return changed.rowcount
+
+    def remove(self, uid, template=None):
+        """Removes one template or all. Returns how many there were."""
+        if template is None:
+            return self.run("DELETE FROM templates WHERE uid = ?", uid).rowcount
+        return self.run("DELETE FROM templates WHERE uid = ? AND id = ?", uid, template).rowcount
+
+
+class Operation:
+    """A running Verify or Enroll. Its call is answered at the end."""
+
+    def __init__(self, call, number, seen):
+        self.call = call
+        self.caller = call.get_sender()
+        self.number = number
+        self.seen = seen  # called with each touch
+        self.looks = True  # False while the service counts a miss
+        self.count = 0  # misses, or finished stages
+
 
 class Sensor:
+    """The object on the bus. Methods in capitals are those of the interface.
+
+    A method returns the values of its reply; None if the reply comes at the end of an operation.
+    """
+
     def __init__(self, bus):
-        self.bus, self.early, self.call, self.present, folder = bus, [], None, True, os.environ.get("STATE_DIRECTORY")
-        self.kept = sqlite3.connect(folder + "/templates" if folder else ":memory:", isolation_level=None)
-        self.sql("CREATE TABLE IF NOT EXISTS templates (uid, id, label, created)")
-        bus.register_object(PATH, INTERFACE, self.asked, self.property, None)
-        bus.signal_subscribe("org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", None, None, 0, self.left)
-    def sql(self, words, *values):
-        try: return self.kept.execute(words, values)
-        except sqlite3.Error: raise Fault("Failed")
+        self.bus = bus
+        self.templates = Templates(os.environ.get("STATE_DIRECTORY"))
+        self.operation = None
+        self.early = []  # cancelled before they began
+        self.present = True
+        bus.register_object(PATH, INTERFACE, self.called, self.property, None)
+        bus.signal_subscribe("org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged",
+                             None, None, 0, self.left)
+
+    # The bus.
+
     def property(self, bus, caller, path, interface, name):
-        values = {"ProtocolVersions": [1], "Description": "Doorbell", "BiometryType": 1, "Strength": "convenience",
-                  "Present": self.present, "Unavailability": "" if self.present else "no-hardware",
-                  "EnrollStages": STAGES, "Instructions": {"en": "Press the button"}, "MaxTemplates": 4}
+        values = {
+            "ProtocolVersions": [1],
+            "Description": "Doorbell",
+            "BiometryType": 1,
+            "Strength": "convenience",
+            "Present": self.present,
+            "Unavailability": "" if self.present else "no-hardware",
+            "EnrollStages": STAGES,
+            "MaxTemplates": ROOM,
+            "Instructions": {"en": "Press the button"},
+        }
         return GLib.Variant(INTERFACE.lookup_property(name).signature, values[name])
-    def ask(self, member, kinds, *words):  # asks the bus
-        return self.bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member,
-                                  GLib.Variant(kinds, words), None, 0, -1, None).unpack()[0]
-    def owner(self, name):  # never cached: the signal of a change can get lost
-        try: return self.ask("GetNameOwner", "(s)", name)
-        except GLib.Error: return None
-    def left(self, *signal):  # a name lost its owner
-        if self.call and signal[5].unpack()[0] == self.call.get_sender(): self.end(error="Canceled")
-    def asked(self, bus, caller, path, interface, member, words, call):
-        method, words = INTERFACE.lookup_method(member), words.unpack()
+
+    def called(self, bus, caller, path, interface, member, arguments, call):
+        method = INTERFACE.lookup_method(member)
+        values = arguments.unpack()
         try:
-            if caller != self.owner(DAEMON): raise Fault("org.freedesktop.DBus.Error.AccessDenied")
-            long = any(len(word.encode()) > 256 for word in words if isinstance(word, str))
-            if long or ("uid", 2**32 - 1) in zip([argument.name for argument in method.in_args], words):
-                raise Fault("org.freedesktop.DBus.Error.InvalidArgs")
-            answer, kinds = getattr(self, member, self.unknown)(call, *words) or (), "".join(a.signature for a in method.out_args)
-            if call != self.call: call.return_value(GLib.Variant(f"({kinds})", answer))
+            if caller != self.owner(SERVICE):
+                raise Fault("org.freedesktop.DBus.Error.AccessDenied")
+            self.check(method, values)
+            # Learn and its like may be missing.
+            if not hasattr(self, member):
+                raise Fault("org.freedesktop.DBus.Error.UnknownMethod")
+            reply = getattr(self, member)(call, *values)
         except Fault as fault:
-            call.return_dbus_error(str(fault) if "." in str(fault) else f"{SENSOR}.Error.{fault}", "It can't be done.")
-    def unknown(self, *call): raise Fault("org.freedesktop.DBus.Error.UnknownMethod")  # optional methods
-    def send(self, member, kinds, *words, to=None, interface=SENSOR):
-        self.bus.emit_signal(to, PATH, interface, member, GLib.Variant(kinds, words))
-    def tell(self, kind, **detail): self.send("Event", "(tsa{sv})", self.number, kind, detail, to=self.call.get_sender())
-    def begin(self, call, number, seen):  # one operation at a time; seen gets each touch meanwhile
-        if self.call and not self.owner(self.call.get_sender()): self.end(error="Canceled")
-        if self.call: raise Fault("Busy")
-        if (number, call.get_sender()) in self.early: raise Fault("Canceled")
-        if not self.present: raise Fault("Disconnected")
-        self.call, self.number, self.seen, self.looks, self.count = call, number, seen, True, 0
+            name = str(fault) if "." in str(fault) else f"{SENSOR}.Error.{fault}"
+            call.return_dbus_error(name, "The sensor refuses this call.")
+            return
+        if reply is not None:
+            kinds = "".join(argument.signature for argument in method.out_args)
+            call.return_value(GLib.Variant(f"({kinds})", reply))
+
+    def check(self, method, values):
+        for argument, value in zip(method.in_args, values):
+            is_long = isinstance(value, str) and len(value.encode()) > 256
+            if is_long or (argument.name == "uid" and value == 2**32 - 1):
+                raise Fault("org.freedesktop.DBus.Error.InvalidArgs")
+
+    def ask_bus(self, member, kinds, *values):
+        return self.bus.call_sync("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                                  member, GLib.Variant(kinds, values), None, 0, -1, None).unpack()[0]
+
+    def owner(self, name):
+        """Returns the owner of a bus name, or None. The bus is asked each time: a signal can get lost."""
+        try:
+            return self.ask_bus("GetNameOwner", "(s)", name)
+        except GLib.Error:
+            return None
+
+    def left(self, bus, sender, path, interface, member, arguments):
+        """Ends the operation of a caller that left the bus."""
+        if self.operation and arguments.unpack()[0] == self.operation.caller:
+            self.end(error="Canceled")
+
+    def send(self, member, kinds, *values, to=None, interface=SENSOR):
+        self.bus.emit_signal(to, PATH, interface, member, GLib.Variant(kinds, values))
+
+    def tell(self, kind, **detail):
+        """Sends an Event to the caller of the operation."""
+        operation = self.operation
+        self.send("Event", "(tsa{sv})", operation.number, kind, detail, to=operation.caller)
+
+    # Operations.
+
+    def begin(self, call, number, seen):
+        running = self.operation
+        # The signal that its caller left can get lost.
+        if running and not self.owner(running.caller):
+            self.end(error="Canceled")
+        if self.operation:
+            raise Fault("Busy")
+        if (number, call.get_sender()) in self.early:
+            raise Fault("Canceled")
+        if not self.present:
+            raise Fault("Disconnected")
+        self.operation = Operation(call, number, seen)
         self.tell("ready")
+
     def end(self, template="", error=None):
-        call, self.call = self.call, None
-        if error: call.return_dbus_error(f"{SENSOR}.Error.{error}", "It ended without a result.")
-        else: call.return_value(GLib.Variant("(s)", [template]))
+        call, self.operation = self.operation.call, None
+        if error:
+            call.return_dbus_error(f"{SENSOR}.Error.{error}", "The operation ended without a result.")
+        else:
+            call.return_value(GLib.Variant("(s)", (template,)))
 
     def Verify(self, call, number, uid, options):
-        def seen(matches):
-            if matches and (all := self.of(uid)): return self.end(all[0][0])
-            self.looks, self.count = False, self.count + 1
-            self.miss(call)
-        if not self.of(uid): raise Fault("NoTemplates")
-        self.begin(call, number, seen)
-    def miss(self, call):  # repeats until the miss is counted, with touches ignored
-        def counted(bus, result):
-            try: self.looks = bus.call_finish(result).unpack()[0] > 0 if call == self.call else self.looks
-            except GLib.Error: GLib.timeout_add(250, self.miss, call)
-        if call == self.call:
-            self.bus.call(call.get_sender(), HOST, "org.localauth.SensorHost1", "NoMatch", GLib.Variant(
-                "(tu)", [self.number, self.count]), GLib.VariantType("(u)"), 0, 5000, None, counted)
+        if not self.templates.of(uid):
+            raise Fault("NoTemplates")
+        self.begin(call, number, lambda matches: self.compared(uid, matches))
+
+    def compared(self, uid, matches):
+        found = self.templates.of(uid)
+        if matches and found:
+            self.end(found[0][0])
+            return
+        operation = self.operation
+        operation.looks = False
+        operation.count += 1
+        self.miss(operation)
+
+    def miss(self, operation):
+        """Reports a miss. The sensor looks again when the service has counted it."""
+        if operation is self.operation:
+            miss = GLib.Variant("(tu)", (operation.number, operation.count))
+            self.bus.call(operation.caller, HOST_PATH, "org.localauth.SensorHost1", "NoMatch", miss,
+                          GLib.VariantType("(u)"), 0, 5000, None, self.counted, operation)
+        return False  # GLib's timer ends
+
+    def counted(self, bus, result, operation):
+        try:
+            left = bus.call_finish(result).unpack()[0]
+        except GLib.Error:
+            # The service counts a number once, however often it is reported.
+            GLib.timeout_add(250, self.miss, operation)
+            return
+        operation.looks = left > 0
+
     def Enroll(self, call, number, uid, label, options):
-        def seen(matches):
-            if not matches: return self.tell("hint", hint=GLib.Variant("s", "lift-and-retry"))
-            self.count += 1
-            self.tell("stage", stage=GLib.Variant("u", self.count), stages=GLib.Variant("i", STAGES))
-            if self.count < STAGES: return
-            try: self.sql("INSERT INTO templates VALUES (?, ?, ?, ?)", uid, id := uuid.uuid4().hex, label, int(time.time()))
-            except Fault as fault: return self.end(error=fault)
-            self.end(id)
-            self.send("TemplatesChanged", "(u)", uid)
-        if len(self.of(uid)) >= 4: raise Fault("Full")
-        self.begin(call, number, seen)
+        if len(self.templates.of(uid)) >= ROOM:
+            raise Fault("Full")
+        self.begin(call, number, lambda matches: self.captured(uid, label, matches))
+
+    def captured(self, uid, label, matches):
+        if not matches:
+            self.tell("hint", hint=GLib.Variant("s", "lift-and-retry"))
+            return
+        operation = self.operation
+        operation.count += 1
+        self.tell("stage", stage=GLib.Variant("u", operation.count), stages=GLib.Variant("i", STAGES))
+        if operation.count < STAGES:
+            return
+        try:
+            template = self.templates.add(uid, label)
+        except Fault as fault:
+            self.end(error=fault)
+            return
+        self.end(template)
+        self.send("TemplatesChanged", "(u)", uid)
+
     def Cancel(self, call, number):
-        if self.call and (self.number, self.call.get_sender()) == (number, call.get_sender()): self.end(error="Canceled")
-        else: self.early = (self.early + [(number, call.get_sender())])[-16:]
-    def Health(self, call): return "ok", ""
-    def of(self, uid): return self.sql("SELECT id, label, created FROM templates WHERE uid = ?", uid).fetchall()
-    def ListTemplates(self, call, uid): return [self.of(uid)]
-    def RenameTemplate(self, call, uid, id, label):
-        self.known(self.sql("UPDATE templates SET label = ? WHERE uid = ? AND id = ?", label, uid, id).rowcount)
-    def RemoveTemplate(self, call, uid, id): self.known(self.remove(uid, "id = ?", id))
-    def RemoveAllTemplates(self, call, uid): return [self.remove(uid, "TRUE")]
-    def known(self, count):
-        if not count: raise Fault("NoTemplates")
-    def remove(self, uid, which, *values):
-        count = self.sql("DELETE FROM templates WHERE uid = ? AND " + which, uid, *values).rowcount
-        if count: self.send("TemplatesChanged", "(u)", uid)
+        running = self.operation
+        key = (number, call.get_sender())
+        if running and (running.number, running.caller) == key:
+            self.end(error="Canceled")
+        else:
+            # It can arrive before its operation.
+            self.early = (self.early + [key])[-16:]
+        return ()
+
+    # Everything else.
+
+    def Health(self, call):
+        return "ok", ""
+
+    def ListTemplates(self, call, uid):
+        return (self.templates.of(uid),)
+
+    def RenameTemplate(self, call, uid, template, label):
+        self.require(self.templates.rename(uid, template, label))
+        return ()
+
+    def RemoveTemplate(self, call, uid, template):
+        self.require(self.removed(uid, self.templates.remove(uid, template)))
+        return ()
+
+    def RemoveAllTemplates(self, call, uid):
+        return (self.removed(uid, self.templates.remove(uid)),)
+
+    def removed(self, uid, count):
+        if count:
+            self.send("TemplatesChanged", "(u)", uid)
         return count
 
-    def line(self, file, condition):  # the hardware
-        for word in (words := os.read(0, 4096).decode(errors="replace").split()):
-            if word in ("match", "no-match") and self.call and self.looks: self.seen(word == "match")
-            if word not in ("plug", "unplug"): continue
-            self.present = word == "plug"
-            changed = {name: self.property(*[None] * 4, name) for name in ("Present", "Unavailability")}
-            self.send("PropertiesChanged", "(sa{sv}as)", SENSOR, changed, [], interface="org.freedesktop.DBus.Properties")
-            if self.call and not self.present: self.end(error="Disconnected")
-        return bool(words)
+    def require(self, count):
+        if count == 0:
+            raise Fault("NoTemplates")
 
-where = sys.argv[sys.argv.index("--bus") + 1] if "--bus" in sys.argv[:-1] else "session" if os.getuid() else "system"
-if where in ("system", "session"): where = Gio.dbus_address_get_for_bus_sync(getattr(Gio.BusType, where.upper()), None)
-flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
-bus = Gio.DBusConnection.new_for_address_sync(where, flags, None, None)
-sensor, loop = Sensor(bus), GLib.MainLoop()
-GLib.unix_signal_add(GLib.PRIORITY_HIGH, signal.SIGTERM, loop.quit)
-GLib.io_add_watch(0, GLib.IO_IN, sensor.line)
-if sensor.ask("RequestName", "(su)", NAME, 4) != 1: sys.exit(f"{NAME} is taken.")
-loop.run()
+    # The hardware.
+
+    def line(self, descriptor, condition):
+        text = os.read(descriptor, 4096).decode(errors="replace")
+        for word in text.split():
+            if word in ("match", "no-match") and self.operation and self.operation.looks:
+                self.operation.seen(word == "match")
+            elif word in ("plug", "unplug"):
+                self.plug(word == "plug")
+        return bool(text)  # False at the end of the input
+
+    def plug(self, present):
+        self.present = present
+        names = ("Present", "Unavailability")
+        changed = {name: self.property(None, None, None, None, name) for name in names}
+        self.send("PropertiesChanged", "(sa{sv}as)", SENSOR, changed, [],
+                  interface="org.freedesktop.DBus.Properties")
+        if self.operation and not present:
+            self.end(error="Disconnected")
+
+
+def connect():
+    """Connects to the bus of the option --bus; by default root's is the system bus."""
+    place = "session" if os.getuid() else "system"
+    if "--bus" in sys.argv[:-1]:
+        place = sys.argv[sys.argv.index("--bus") + 1]
+    if place in ("system", "session"):
+        place = Gio.dbus_address_get_for_bus_sync(getattr(Gio.BusType, place.upper()), None)
+    flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
+    return Gio.DBusConnection.new_for_address_sync(place, flags, None, None)
+
+
+def main():
+    sensor = Sensor(connect())
+    loop = GLib.MainLoop()
+    GLib.unix_signal_add(GLib.PRIORITY_HIGH, signal.SIGTERM, loop.quit)
+    GLib.io_add_watch(0, GLib.IO_IN, sensor.line)
+    # The object is served first, then the name is taken. 4: without a queue; 1: taken.
+    if sensor.ask_bus("RequestName", "(su)", NAME, 4) != 1:
+        sys.exit(f"{NAME} is taken.")
+    loop.run()
+
+
+main()
