@@ -249,7 +249,8 @@ fuzz: setup ## Foreign bytes for what reads them, for FUZZ_SECONDS each (60)
 graph: ## The drawing of the targets in ARCHITECTURE.md, from the manifest
 	@scripts/graph
 
-lint: ## Layout and style of every Swift file; layers of targets, links and generated pages
+lint: ## Layout of every Swift file; layers of targets, links, generated pages, English
+	scripts/prose
 	scripts/tidy --self-test
 	scripts/tidy
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)

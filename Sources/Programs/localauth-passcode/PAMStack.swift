@@ -7,7 +7,7 @@ struct PAMStack {
     /// File names without `.so`, in their order.
     let modules: [String]
 
-    /// Modules that verify no password, or only one of shadow.
+    /// Modules that verify no password, or only the passwords of shadow.
     private static let others: Set<String> = [
         "pam_access", "pam_cap", "pam_cgfs", "pam_deny", "pam_echo", "pam_env", "pam_faildelay",
         "pam_faillock", "pam_fprintd", "pam_group", "pam_keyinit", "pam_lastlog", "pam_limits",

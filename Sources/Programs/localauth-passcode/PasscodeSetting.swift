@@ -32,7 +32,7 @@ enum PasscodeSetting: String {
     /// Whether an entry of shadow is usable: neither empty nor locked.
     ///
     /// A directory may know a user without a hash here, so PAM decides about them. An unreadable
-    /// entry counts as set for the same reason.
+    /// entry counts as set, too.
     static func isPasscode(_ shadow: ShadowEntry, hasDirectory: Bool) -> Bool {
         switch shadow {
         case .unreadable: true

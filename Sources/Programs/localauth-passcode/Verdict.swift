@@ -55,7 +55,7 @@ struct CheckReport: Hashable {
         )
     }
 
-    /// Writes the report in one piece, which a pipe keeps together.
+    /// Writes the report at once, because a pipe keeps a single write together.
     func write(to pipe: Int32) {
         var bytes: [UInt8] = []
         for word in [verdict.rawValue, delay] { withUnsafeBytes(of: word) { bytes += $0 } }

@@ -5,7 +5,7 @@ import Glibc
 import LocalAuthClient
 import Localization
 
-/// A gate for scripts and agents: a person approves one command, which then runs.
+/// A gate for scripts and agents: a person approves a command before it runs.
 struct ApproveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve",

@@ -11,7 +11,7 @@ struct PAMFile {
     enum State: String {
         case on
         case off
-        /// The lock screen is not installed, or has no such service.
+        /// The lock screen or its service is not installed.
         case absent
     }
 
@@ -60,7 +60,7 @@ struct PAMFile {
 
     /// Replaces the lines of `pam_fprintd`.
     ///
-    /// - Throws: A refusal if the file has no such line, or can't be written.
+    /// - Throws: A refusal if the file lacks the line, or can't be written.
     func enable() throws(Failure) {
         guard state == .off, let text = content else { return }
         var isFound = false
@@ -99,7 +99,7 @@ struct PAMFile {
         try write(lines)
     }
 
-    /// Writes the file in one step, because a login may read it at any time.
+    /// Replaces the file at once, because a login may read it at any time.
     private func write(_ lines: [String]) throws(Failure) {
         let fresh = path + ".localauth-new"
         unlink(fresh)

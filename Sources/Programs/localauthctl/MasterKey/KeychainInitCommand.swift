@@ -94,7 +94,7 @@ struct KeychainInitCommand: ParsableCommand {
         )
     }
 
-    /// Accepts a credential that an interrupted run has sealed already, if it holds the same key.
+    /// Accepts a credential that an interrupted run has sealed already, if it holds this key.
     private func compare(
         _ place: SealedKey,
         _ kept: SecretBytes,
