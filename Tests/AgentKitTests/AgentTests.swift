@@ -14,7 +14,7 @@ private let details: [String: Variant] = [
     @Test("An agent registers with its scope and receives prompts")
     func registers() async throws {
         try await onBus {
-            let desk = try await Desk(serving: .process(77), isFallback: true)
+            let desk = try await TestDesktop(serving: .process(77), isFallback: true)
             #expect(await desk.service.next() == .registered(process: 77, isFallback: true))
             let handle = try await desk.service.begin(details)
             try await desk.service.update(handle, "no-match", ["attempts-left": .uint32(2)])
@@ -27,13 +27,13 @@ private let details: [String: Variant] = [
     @Test("L33: The agent verifies the calling program itself, whatever name the service sends")
     func asking() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             let told: [String: Variant] = [
                 "app-name": .string("Bank"), "app-icon": .string("bank"),
                 "pid": .uint32(UInt32(getpid())),
             ]
-            let own = try #require(AskingProgram(pid: UInt32(getpid())))
+            let own = try #require(CallerProgram(pid: UInt32(getpid())))
             #expect(own.path.hasSuffix("/" + own.name))
             _ = try await desk.service.begin(details.merging(told) { $1 })
             let shown = try #require(desk.view.prompts.last).details
@@ -44,7 +44,7 @@ private let details: [String: Variant] = [
             let chain = own.ancestors.joined(separator: " ← ")
             #expect(chain.isEmpty || facts.contains("Started by: \(chain)"))
             let child = try ChildProcess(["/bin/sleep", "600"])
-            let found = try #require(AskingProgram(pid: UInt32(child.pid)))
+            let found = try #require(CallerProgram(pid: UInt32(child.pid)))
             await child.end()
             #expect(found.ancestors.first == own.name)
             #expect(found.ancestors.dropFirst().prefix(3).elementsEqual(own.ancestors.prefix(3)))
@@ -78,7 +78,7 @@ private let details: [String: Variant] = [
         try await eventually("a child of it") { program.output.hasSuffix("\n") }
         let child = try #require(Int32(program.output.dropLast()))
         // The shell prints the pid before the child executes its program.
-        try await eventually("its program") { AskingProgram(pid: UInt32(child))?.name == "sleep" }
+        try await eventually("its program") { CallerProgram(pid: UInt32(child))?.name == "sleep" }
         return (program, child)
     }
 
@@ -90,9 +90,9 @@ private let details: [String: Variant] = [
             let long = String(repeating: "x", count: 140)
             let (program, child) = try await sleeper(long, in: folder)
             defer { kill(child, SIGKILL) }
-            let found = try #require(AskingProgram(pid: UInt32(program.pid)))
+            let found = try #require(CallerProgram(pid: UInt32(program.pid)))
             #expect(found.path == "\(folder.path)/\(long)" && found.name == long.prefix(128))
-            let started = try #require(AskingProgram(pid: UInt32(child)))
+            let started = try #require(CallerProgram(pid: UInt32(child)))
             #expect(started.ancestors.first == String(long.prefix(64)))
             let place = String(repeating: "p", count: 255)
             mkdir("\(folder.path)/\(place)", 0o700)
@@ -101,8 +101,8 @@ private let details: [String: Variant] = [
             for name in ["a\u{1B}[2Jb\nc\u{202E}d", "\(place)/x", "x\u{200B}y", marks] {
                 let (program, child) = try await sleeper(name, in: folder)
                 defer { kill(child, SIGKILL) }
-                #expect(AskingProgram(pid: UInt32(program.pid)) == nil)
-                #expect(AskingProgram(pid: UInt32(child))?.ancestors == [])
+                #expect(CallerProgram(pid: UInt32(program.pid)) == nil)
+                #expect(CallerProgram(pid: UInt32(child))?.ancestors == [])
             }
         }
     }
@@ -114,12 +114,12 @@ private let details: [String: Variant] = [
             defer { folder.remove() }
             let (program, child) = try await sleeper("bank", in: folder)
             defer { kill(child, SIGKILL) }
-            #expect(AskingProgram(pid: UInt32(program.pid))?.name == "bank")
+            #expect(CallerProgram(pid: UInt32(program.pid))?.name == "bank")
             unlink(folder.path + "/bank")
-            #expect(AskingProgram(pid: UInt32(program.pid)) == nil)
+            #expect(CallerProgram(pid: UInt32(program.pid)) == nil)
             try folder.write("bank", "another".utf8)
-            #expect(AskingProgram(pid: UInt32(program.pid)) == nil)
-            #expect(AskingProgram(pid: UInt32(child))?.ancestors == [])
+            #expect(CallerProgram(pid: UInt32(program.pid)) == nil)
+            #expect(CallerProgram(pid: UInt32(child))?.ancestors == [])
         }
     }
 
@@ -130,10 +130,10 @@ private let details: [String: Variant] = [
             let program = try ChildProcess(words)
             let pid = UInt32(program.pid)
             try await eventually("another program, or its end") {
-                !program.isRunning || AskingProgram(pid: pid)?.name != "unshare"
+                !program.isRunning || CallerProgram(pid: pid)?.name != "unshare"
             }
             // If namespaces are forbidden, the program has already exited.
-            if program.isRunning { #expect(AskingProgram(pid: pid) == nil) }
+            if program.isRunning { #expect(CallerProgram(pid: pid) == nil) }
             await program.end()
         }
     }
@@ -141,7 +141,7 @@ private let details: [String: Variant] = [
     @Test("L32: A login password is sealed to the verifier, for its prompt")
     func answers() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             _ = try await desk.service.begin(details)
             let prompt = try #require(desk.view.prompts.last)
@@ -149,9 +149,9 @@ private let details: [String: Variant] = [
             prompt.confirm()
             prompt.fallBack()
             prompt.cancel()
-            var happened: Set<Happening> = []
+            var happened: Set<ClientAction> = []
             for _ in 0..<4 { happened.insert(try #require(await desk.service.next())) }
-            let expected: Set<Happening> = [
+            let expected: Set<ClientAction> = [
                 .passcode(Array("sésame".utf8)), .confirmed, .fellBack, .canceled,
             ]
             #expect(happened == expected)
@@ -161,7 +161,7 @@ private let details: [String: Variant] = [
     @Test("L22, L32: An item's password is sealed to the service, and never to the verifier")
     func applicationPassword() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             let handle = try await desk.service.begin(details)
             let prompt = try #require(desk.view.prompts.last)
@@ -179,7 +179,7 @@ private let details: [String: Variant] = [
     @Test("L32: A new key of the verifier replaces the old key")
     func newKey() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             let handle = try await desk.service.begin(details)
             let prompt = try #require(desk.view.prompts.last)
@@ -198,7 +198,7 @@ private let details: [String: Variant] = [
     @Test("A refused secret is asked for again")
     func refusedSecret() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             _ = try await desk.service.begin(details)
             let prompt = try #require(desk.view.prompts.last)
@@ -221,7 +221,7 @@ private let details: [String: Variant] = [
     @Test("A password that is empty or cannot be sealed is never sent")
     func emptyPasscode() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             _ = try await desk.service.begin(details)
             let prompt = try #require(desk.view.prompts.last)
@@ -240,7 +240,7 @@ private let details: [String: Variant] = [
     @Test("A prompt submits no answer after its end")
     func nothingAfterEnd() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             let handle = try await desk.service.begin(details)
             let prompt = try #require(desk.view.prompts.last)
@@ -255,7 +255,7 @@ private let details: [String: Variant] = [
     @Test("Calls from other processes than the service are refused")
     func strangers() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             let stranger = try desk.bus.connect()
             let refusal = await #expect(throws: DBusError.self) {
@@ -286,7 +286,7 @@ private let details: [String: Variant] = [
     @Test("A malformed prompt is refused, and the agent goes on")
     func malformed() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             await #expect(throws: DBusError.self) {
                 _ = try await desk.service.begin(["stage": .string("dance")])
@@ -299,7 +299,7 @@ private let details: [String: Variant] = [
     @Test("A prompt with an invalid key, or with a handle in use, is refused")
     func wrongKey() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             let used = try await desk.service.begin(details)
             let zero = [UInt8](repeating: 0, count: 32)
@@ -324,7 +324,7 @@ private let details: [String: Variant] = [
     @Test("More prompts than the limit are refused")
     func limit() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             for _ in 0..<PromptAgent.promptLimit { _ = try await desk.service.begin(details) }
             await #expect(throws: DBusError.self) { _ = try await desk.service.begin(details) }
@@ -334,7 +334,7 @@ private let details: [String: Variant] = [
     @Test("After a restart of the service its prompts are gone and the agent registers again")
     func comesBack() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             _ = try await desk.service.begin(details)
             desk.service.leave()
@@ -349,7 +349,7 @@ private let details: [String: Variant] = [
     @Test("L20: An agent registers again if the signal of the service's restart is lost")
     func comesBackUnheard() async throws {
         try await onBus {
-            let desk = try await Desk(interval: .milliseconds(20))
+            let desk = try await TestDesktop(interval: .milliseconds(20))
             _ = await desk.service.next()
             _ = try await desk.service.begin(details)
             try await desk.bus.lose(.nameOwnerChanged)
@@ -369,7 +369,7 @@ private let details: [String: Variant] = [
     func sendsUnheard() async throws {
         try await onBus {
             // With this interval, the agent does not poll during the test.
-            let desk = try await Desk(interval: .seconds(3600))
+            let desk = try await TestDesktop(interval: .seconds(3600))
             _ = await desk.service.next()
             _ = try await desk.service.begin(details)
             let prompt = try #require(desk.view.prompts.last)
@@ -389,7 +389,7 @@ private let details: [String: Variant] = [
     @Test("L21: A prompt whose End call is lost ends when the user cancels it")
     func endUnheard() async throws {
         try await onBus {
-            let desk = try await Desk()
+            let desk = try await TestDesktop()
             _ = await desk.service.next()
             _ = try await desk.service.begin(details)
             desk.service.isForgetful = true
@@ -404,7 +404,7 @@ private let details: [String: Variant] = [
     func refused() async throws {
         try await onBus {
             let error = DBusError("org.localauth.Error.AgentExists", "There is one.")
-            let desk = try await Desk(refusing: error)
+            let desk = try await TestDesktop(refusing: error)
             await desk.waits(for: .refused(error))
         }
     }
@@ -412,15 +412,15 @@ private let details: [String: Variant] = [
     @Test("L21: An agent that found no room registers as soon as there is room")
     func noRoom() async throws {
         try await onBus {
-            let desk = try await Desk(interval: .milliseconds(20), refusals: 2)
+            let desk = try await TestDesktop(interval: .milliseconds(20), refusals: 2)
             await desk.waits(for: .registered(session: "session"))
-            let none = try await Desk(interval: .milliseconds(20), refusals: 99)
+            let none = try await TestDesktop(interval: .milliseconds(20), refusals: 99)
             await none.waits(for: .refused(DBusError(.limitsExceeded, "Not now.")))
         }
     }
 }
 
-@BusActor private final class Desk {
+@BusActor private final class TestDesktop {
     let bus: PrivateBus
     let service: StandInService
     let connection: Connection

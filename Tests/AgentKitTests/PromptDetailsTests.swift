@@ -22,7 +22,7 @@ import Testing
 
     /// The details of an unsandboxed program; nil for a program that hides.
     private func program(
-        _ program: AskingProgram?,
+        _ program: CallerProgram?,
         _ more: [String: Variant] = [:]
     ) throws(DBusError) -> PromptDetails {
         let outside: [String: Variant] = ["sandboxed": .bool(false), "pid": .uint32(7)]
@@ -76,11 +76,11 @@ import Testing
             PromptText.invitation(own) == palm + "Look at the camera or use your security key."
         )
         var state = PromptState(own)
-        state.take(.sensorReady(sensor: "Palm", biometryType: 1))
-        #expect(state.invitation == PromptText.invitation(own) && state.words == "")
-        state.take(.sensorFailed(sensor: "Camera", biometryType: 2, cause: "missing"))
+        state.apply(.sensorReady(sensor: "Palm", biometryType: 1))
+        #expect(state.invitation == PromptText.invitation(own) && state.statusText == "")
+        state.apply(.sensorFailed(sensor: "Camera", biometryType: 2, cause: "missing"))
         #expect(state.invitation == palm + "Use your security key.")
-        #expect(state.words == "The camera was disconnected.")
+        #expect(state.statusText == "The camera was disconnected.")
         #expect(throws: DBusError.self) { try details(["instructions": .string("Palm")]) }
     }
 
@@ -143,25 +143,25 @@ import Testing
     @Test("L33: A program appears under its verified name, or as a program that hides")
     func programs() throws {
         let path = "/usr/bin/notes"
-        let notes = AskingProgram(path: path, name: "Notes", icon: "notes", ancestors: ["sh"])
+        let notes = CallerProgram(path: path, name: "Notes", icon: "notes", ancestors: ["sh"])
         let claim: [String: Variant] = [
             "app-name": .string("Bank"), "app-icon": .string("bank"),
             "sandbox-id": .string("org.example.Bank"),
         ]
         let proved = try program(notes, claim)
-        #expect(PromptText.question(proved) == "“Notes” is trying to unlock")
+        #expect(PromptText.requestSentence(proved) == "“Notes” is trying to unlock")
         #expect(proved.appIcon == "notes" && PromptText.appTitle(proved) == "Notes")
         #expect(PromptText.origin(proved) == path)
         let facts = [
             "Process: 7", "Started by: sh", "Any program of yours can start this program.",
         ]
         #expect(PromptText.facts(proved) == facts)
-        let alone = AskingProgram(path: path, name: "Notes", icon: "")
+        let alone = CallerProgram(path: path, name: "Notes", icon: "")
         #expect(PromptText.facts(try program(alone)) == [facts[0], facts[2]])
         let hidden = try program(nil, claim)
         let words = "A program that hides what it is"
         #expect(hidden.appIcon == "" && PromptText.appTitle(hidden) == words)
-        #expect(PromptText.question(hidden) == words + " wants to unlock")
+        #expect(PromptText.requestSentence(hidden) == words + " wants to unlock")
         let sentence = "Process 7 does not show which program it runs."
         #expect(PromptText.origin(hidden) == sentence && PromptText.facts(hidden) == ["Process: 7"])
     }
@@ -169,21 +169,21 @@ import Testing
     @Test("L33: A sandboxed app appears under its name, or as a sandboxed app")
     func sandboxes() throws {
         let bank = try app([:])
-        #expect(PromptText.question(bank) == "The sandboxed app “Bank” is trying to unlock")
+        #expect(PromptText.requestSentence(bank) == "The sandboxed app “Bank” is trying to unlock")
         #expect(bank.appIcon == "bank" && PromptText.appTitle(bank) == "Bank")
         let origin = "Sandboxed app org.example.Bank"
         #expect(PromptText.origin(bank) == origin && PromptText.facts(bank) == ["Process: 7"])
         let nameless = try app(["app-name": .string("")])
-        #expect(PromptText.question(nameless) == "A sandboxed app is trying to unlock")
+        #expect(PromptText.requestSentence(nameless) == "A sandboxed app is trying to unlock")
         #expect(PromptText.origin(nameless) == origin)
         // Without an id, or without `sandboxed`, the claim of a process is ignored.
         for more: [String: Variant] in [["sandboxed": .bool(true)], [:]] {
             let claim: [String: Variant] = ["app-name": .string("Bank"), "pid": .uint32(7)]
             let unknown = try PromptDetails(
                 least.merging(claim) { $1 }.merging(more) { $1 }
-            ) { _ in AskingProgram(path: "/usr/bin/bank", name: "Bank", icon: "") }
+            ) { _ in CallerProgram(path: "/usr/bin/bank", name: "Bank", icon: "") }
             #expect(unknown.isSandboxed && unknown.appName == "" && unknown.program == nil)
-            #expect(PromptText.question(unknown) == "A sandboxed app is trying to unlock")
+            #expect(PromptText.requestSentence(unknown) == "A sandboxed app is trying to unlock")
             #expect(
                 PromptText.origin(unknown)
                     == "Process 7 is in a sandbox that does not name its app."
@@ -196,9 +196,9 @@ import Testing
         let shown = "“a' is trying to 'b” is trying to unlock"
         let name = "a” is trying to “b"
         let told = try app(["app-name": .string(name)])
-        #expect(PromptText.question(told) == "The sandboxed app " + shown)
-        let found = try program(AskingProgram(path: "/tmp/x", name: name, icon: ""))
-        #expect(PromptText.question(found) == shown)
+        #expect(PromptText.requestSentence(told) == "The sandboxed app " + shown)
+        let found = try program(CallerProgram(path: "/tmp/x", name: name, icon: ""))
+        #expect(PromptText.requestSentence(found) == shown)
     }
 
     @Test("The app's claim to act for another app is shown as a claim")
@@ -206,13 +206,13 @@ import Testing
         let claim: [String: Variant] = ["requester": .string("a” b\u{202E}\n")]
         let plain = try app(claim)
         #expect(
-            PromptText.question(plain)
+            PromptText.requestSentence(plain)
                 == "The sandboxed app “Bank”, on behalf of “a' b ”, is trying to unlock"
         )
-        #expect(PromptText.claim(plain) == "“a' b ” is the app's own claim.")
-        #expect(PromptText.claim(try app([:])) == nil)
+        #expect(PromptText.claimedRequester(plain) == "“a' b ” is the app's own claim.")
+        #expect(PromptText.claimedRequester(try app([:])) == nil)
         let known = try app(claim.merging(["requester-pid": .uint32(8)]) { $1 })
-        #expect(PromptText.claim(known) == "“a' b ” (process 8) is the app's own claim.")
+        #expect(PromptText.claimedRequester(known) == "“a' b ” (process 8) is the app's own claim.")
         #expect(throws: DBusError.self) { try details(["requester-pid": .string("7")]) }
         #expect(throws: DBusError.self) { try details(["requester": .uint32(7)]) }
     }

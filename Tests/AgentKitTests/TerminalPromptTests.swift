@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    private func happened() async throws -> Happening? {
+    private func happened() async throws -> ClientAction? {
         try await onBus { [service] in await service.next() }
     }
 

@@ -12,7 +12,7 @@ import TestSupport
 @BusActor
 final class PrivateJournal {
     let path: String
-    private let read = Witness<[String: String]>()
+    private let read = EventRecorder<[String: String]>()
     private let socket: OwnedDescriptor
     private var source: EventSource?
 
@@ -32,7 +32,7 @@ final class PrivateJournal {
     }
 
     /// The fields of each record received so far, by name.
-    var records: Witness<[String: String]> {
+    var records: EventRecorder<[String: String]> {
         while let packet = next() { read.record(Self.fields(of: packet)) }
         return read
     }

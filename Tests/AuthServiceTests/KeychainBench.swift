@@ -6,7 +6,7 @@ import TestSupport
 /// A running call and its result.
 @BusActor
 final class RunningCall<Value: Sendable> {
-    private let ended = Witness<Result<Value, DBusError>>()
+    private let ended = EventRecorder<Result<Value, DBusError>>()
 
     init(_ body: @escaping @BusActor @Sendable () async throws(DBusError) -> Value) {
         let ended = ended

@@ -22,8 +22,8 @@ final class ScriptedSensor: Sensor1Service {
         let daemon: String
         /// Whether the sensor may learn from the match.
         let mayLearn: Bool
-        fileprivate let result = Witness<Result<String, DBusError>>()
-        let canceled = Witness<Bool>()
+        fileprivate let result = EventRecorder<Result<String, DBusError>>()
+        let canceled = EventRecorder<Bool>()
         /// The number of reported misses.
         fileprivate(set) var attempts: UInt32 = 0
 
@@ -70,7 +70,7 @@ final class ScriptedSensor: Sensor1Service {
     /// The learned entries of all users.
     var learned: [LearnedEntry] = []
     /// The operations that Learn confirmed.
-    let lessons = Witness<UInt64>()
+    let lessons = EventRecorder<UInt64>()
     /// The error of Learn and ListLearned; nil answers them.
     var learnError: DBusError.Name?
     /// The error of RemoveLearned; nil removes the entry.
@@ -90,12 +90,12 @@ final class ScriptedSensor: Sensor1Service {
     /// The highest number of concurrent calls of each method.
     private(set) var most: [String: Int] = [:]
     private var running: [String: Int] = [:]
-    let calls = Witness<String>()
+    let calls = EventRecorder<String>()
     /// The users of ListTemplates calls.
-    let listed = Witness<UInt32>()
-    let operations = Witness<Operation>()
+    let listed = EventRecorder<UInt32>()
+    let operations = EventRecorder<Operation>()
     /// The labels of Enroll calls.
-    let labels = Witness<String>()
+    let labels = EventRecorder<String>()
     private let silence = Gate()
     private var lastTemplate = 0
     private var interface: Sensor1Interface { Sensor1Interface(self) }

@@ -131,7 +131,7 @@ final class ServiceBench {
         since begun: @BusActor @Sendable () async throws -> Void = {},
         _ call: @escaping @BusActor @Sendable () async throws -> Answer
     ) async throws -> Answer {
-        let answers = Witness<Result<Answer, any Error>>()
+        let answers = EventRecorder<Result<Answer, any Error>>()
         onLoop {
             do {
                 answers.record(.success(try await call()))
@@ -165,8 +165,8 @@ final class ServiceBench {
     /// Records every state that a sensor's object announces from here on.
     ///
     /// Use this for short states, which repeated queries may miss.
-    func announcedStates(of name: String = "Third") async throws -> Witness<String> {
-        let states = Witness<String>()
+    func announcedStates(of name: String = "Third") async throws -> EventRecorder<String> {
+        let states = EventRecorder<String>()
         let device = device(name)
         _ = device.onPropertiesChanged { values, _ in
             if case .string(let state)? = values["Unavailability"] { states.record(state) }

@@ -151,7 +151,7 @@ struct BusTests {
                 try await server.peer(named: peer.name)
             }
             // A late handler is called once too.
-            let late = Witness<Bool>()
+            let late = EventRecorder<Bool>()
             _ = peer.onLeave { late.record(true) }
             _ = try await late.first("the end", within: .seconds(60)) { _ in true }
             _ = try await server.nameOwner(Self.name)

@@ -15,7 +15,7 @@ struct MissedNameTests {
             let (service, guest, other) = (try bus.connect(), try bus.connect(), try bus.connect())
             let peer = try await service.peer(named: guest.uniqueName)
             let stays = try await service.peer(named: other.uniqueName)
-            let left = Witness<Bool>()
+            let left = EventRecorder<Bool>()
             _ = peer.onLeave { left.record(true) }
             try await bus.lose(.nameOwnerChanged)
             guest.close()
@@ -36,8 +36,8 @@ struct MissedNameTests {
     func watching() async throws {
         try await PrivateBus.run { bus in
             let service = try bus.connect()
-            let exact = Witness<String?>()
-            let all = Witness<String?>()
+            let exact = EventRecorder<String?>()
+            let all = EventRecorder<String?>()
             let watches = [
                 service.watchName(Self.name) { exact.record($0) },
                 service.watchNames(under: "org.example.Sensor1") { _, owner in all.record(owner) },
@@ -70,7 +70,7 @@ struct MissedNameTests {
         try await PrivateBus.run { bus in
             let (service, owner) = (try bus.connect(), try bus.connect())
             try owner.requestName(Self.name)
-            let told = Witness<String?>()
+            let told = EventRecorder<String?>()
             let exact = service.watchName(Self.name) { told.record($0) }
             // As if the answer had timed out.
             for call in service.outgoing.pending.values { call.cancel() }
@@ -141,7 +141,7 @@ struct MissedNameTests {
             let (service, owner) = (try bus.connect(), try bus.connect())
             try owner.requestName(Self.name)
             let before = service.outgoing.pending.count
-            let answer = Witness<String?>()
+            let answer = EventRecorder<String?>()
             let task = onLoop { answer.record(try? await service.nameOwner(Self.name)) }
             let question = try service.askWhoOwns(Self.name)
             let other = try service.askWhoOwns("org.example.Other")
@@ -159,7 +159,7 @@ struct MissedNameTests {
     func newQuestion() async throws {
         try await PrivateBus.run { bus in
             let service = try bus.connect()
-            let asked = Witness<Bool>()
+            let asked = EventRecorder<Bool>()
             var first: PendingCall?
             let source = service.subscribe(
                 sender: service.uniqueName,

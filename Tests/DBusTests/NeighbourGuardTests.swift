@@ -152,7 +152,7 @@ struct NeighbourGuardTests {
     func lostNames() async throws {
         try await PrivateBus.run { bus in
             let all = try await Neighbours(bus)
-            let owner = Witness<String?>()
+            let owner = EventRecorder<String?>()
             let watch = all.server.watchName("org.example.Watched") { owner.record($0) }
             defer { watch.cancel() }
             try all.honest.requestName("org.example.Watched")

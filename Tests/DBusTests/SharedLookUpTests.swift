@@ -23,7 +23,7 @@ struct SharedLookUpTests {
     @BusActor
     func shared() async throws {
         let (oracle, lookUps) = (Oracle(), SharedLookUps<String, Int>())
-        let answers = Witness<Int>()
+        let answers = EventRecorder<Int>()
         for _ in 0..<50 {
             onLoop { answers.record(await lookUps.share("key") { await oracle.ask() }) }
         }
@@ -37,7 +37,7 @@ struct SharedLookUpTests {
     @BusActor
     func anew() async throws {
         let (oracle, lookUps) = (Oracle(), SharedLookUps<String, Int>())
-        let answers = Witness<Int>()
+        let answers = EventRecorder<Int>()
         onLoop { answers.record(await lookUps.share("key") { await oracle.ask() }) }
         try await oracle.wasAsked(1)
         for _ in 0..<50 {

@@ -52,14 +52,14 @@ import Testing
         #expect(try await again.entries(of: 1000).map(\.id) == [id])
         let faces = try await again.templates(of: 1000, camera: Self.camera).flatMap(\.faces)
         #expect(faces == [Seen.numbers(), Seen.numbers(0.4), Seen.numbers(0.2)])
-        let learned = try await again.learned(of: 1000)
+        let learned = try await again.templateUpdates(of: 1000)
         #expect(learned.map(\.template) == [id] && learned.map(\.time) == [Self.now])
         #expect(learned.allSatisfy { $0.id != id && $0.id.utf8.count == 32 })
         try await again.rename(id, of: 1000, to: "with glasses")
-        #expect(try await again.learned(of: 1000) == learned)
-        #expect(try await again.learned(of: 1001).isEmpty)
+        #expect(try await again.templateUpdates(of: 1000) == learned)
+        #expect(try await again.templateUpdates(of: 1001).isEmpty)
         try await again.remove(id, of: 1000)
-        #expect(try await again.learned(of: 1000).isEmpty)
+        #expect(try await again.templateUpdates(of: 1000).isEmpty)
     }
 
     @Test("Only one face a day is learned, whichever template it belongs to")
@@ -81,7 +81,7 @@ import Testing
             #expect(try await !learn(store, id, Seen.numbers(0.1), at: time), "\(time)")
         }
         #expect(try await learn(store, other, Seen.numbers(0.1), at: Self.now + Self.day))
-        #expect(try await store.learned(of: 1000).map(\.template) == [id, other])
+        #expect(try await store.templateUpdates(of: 1000).map(\.template) == [id, other])
     }
 
     @Test("A sixth face is refused until one is removed, and learning then waits for the next day")
@@ -95,12 +95,12 @@ import Testing
             let isLearned = try await learn(store, id, Seen.numbers(place), at: time)
             #expect(isLearned == (number < 5), "the one at \(place)")
         }
-        let learned = try await store.learned(of: 1000)
+        let learned = try await store.templateUpdates(of: 1000)
         #expect(learned.count == 5)
         // The removed face still counts for its day.
         let last = Self.now + 4 * Self.day
-        for entry in learned { try await store.removeLearned(entry.id, of: 1000) }
-        #expect(try await store.learned(of: 1000).isEmpty)
+        for entry in learned { try await store.removeTemplateUpdate(entry.id, of: 1000) }
+        #expect(try await store.templateUpdates(of: 1000).isEmpty)
         let again = try TemplateStore(folder: folder.path + "/state")
         #expect(try await !learn(again, id, Seen.numbers(0.2), at: last + 60))
         #expect(try await learn(again, id, Seen.numbers(0.2), at: last + Self.day))
@@ -109,12 +109,12 @@ import Testing
         let removed = try #require(learned.first).id
         for bad in [id, removed, "", String(repeating: "0", count: 32)] {
             await #expect(throws: FaceFault.noTemplate) {
-                try await again.removeLearned(bad, of: 1000)
+                try await again.removeTemplateUpdate(bad, of: 1000)
             }
         }
-        let own = try #require(try await again.learned(of: 1000).first).id
+        let own = try #require(try await again.templateUpdates(of: 1000).first).id
         await #expect(throws: FaceFault.noTemplate) {
-            try await again.removeLearned(own, of: 1001)
+            try await again.removeTemplateUpdate(own, of: 1001)
         }
     }
 
@@ -138,7 +138,7 @@ import Testing
             let isLearned = try await learn(store, lesson.template, face, at: time)
             #expect(isLearned == (number < 5), "number \(number)")
         }
-        #expect(try await store.learned(of: 1000).count == 5)
+        #expect(try await store.templateUpdates(of: 1000).count == 5)
     }
 
     @Test("A face near the threshold or near a known face is not learned")
@@ -248,13 +248,13 @@ import Testing
         try folder.write("state/\(name).new/x", [1])
         await #expect(throws: FaceFault.self) { try await learn(store, id, Seen.numbers(0.2)) }
         #expect(try folder.read("state/\(name)") == before)
-        #expect(try await store.learned(of: 1000).isEmpty)
+        #expect(try await store.templateUpdates(of: 1000).isEmpty)
         // A file that a crash left half written is ignored and replaced.
         try #require(unlink(folder.path + "/state/\(name).new/x") == 0)
         try #require(rmdir(folder.path + "/state/\(name).new") == 0)
         try folder.write("state/\(name).new", before.prefix(100), mode: 0o600)
         let again = try TemplateStore(folder: folder.path + "/state")
-        #expect(try await again.learned(of: 1000).isEmpty)
+        #expect(try await again.templateUpdates(of: 1000).isEmpty)
         #expect(try await learn(again, id, Seen.numbers(0.2)))
         #expect(try await again.damaged().isEmpty)
     }

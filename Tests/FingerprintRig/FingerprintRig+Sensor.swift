@@ -79,7 +79,7 @@ extension FingerprintRig {
         _ finger: Int,
         again: Bool = false
     ) async throws -> String {
-        let said = Witness<String>()
+        let said = EventRecorder<String>()
         let owner = try await client.nameOwner(Self.fprintName) ?? ""
         let source = client.subscribe(
             sender: owner,

@@ -8,7 +8,7 @@ public import TestSupport
     public var refused: Set<String> = []
     /// True while answers are delayed, as if polkit asked a person.
     public private(set) var isThinking = false
-    public let asked = Witness<String>()
+    public let asked = EventRecorder<String>()
 
     private let connection: Connection
     private let thought = Gate()

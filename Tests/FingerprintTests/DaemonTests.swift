@@ -118,7 +118,7 @@ struct DaemonTests {
             let fprintd = try #require(bench.rig.fprintd)
             fprintd.signal(SIGSTOP)
             defer { fprintd.signal(SIGCONT) }
-            let answered = Witness<Bool>()
+            let answered = EventRecorder<Bool>()
             onLoop { answered.record((try? await call.reply()) != nil) }
             let clock = ContinuousClock()
             var times: [Duration] = []
@@ -191,7 +191,7 @@ struct DaemonTests {
     func enroll(_ label: String, image: Fingerprints.Image? = nil) async throws -> String {
         let image = try image ?? Fingerprints.image(1)
         let call = try device.enrollStream(label: label, options: [:])
-        let ended = Witness<Bool>()
+        let ended = EventRecorder<Bool>()
         onLoop {
             while ended.seen.isEmpty {
                 if await self.rig.isFingerNeeded() { self.rig.readers[0].touch(image) }
@@ -210,8 +210,8 @@ struct DaemonTests {
 }
 
 @BusActor final class StandInAgent: Agent1Service {
-    let mismatches = Witness<Bool>()
-    let kinds = Witness<String>()
+    let mismatches = EventRecorder<Bool>()
+    let kinds = EventRecorder<String>()
     private static let path = ObjectPath(trusted: "/test/agent")
 
     func register(at manager: Authentication1Proxy, on connection: Connection) async throws {

@@ -9,7 +9,7 @@ import TestSupport
     let rig: FingerprintRig
     let bench: SensorBench
     /// All statuses that fprintd broadcasts.
-    let overheard = Witness<String>()
+    let overheard = EventRecorder<String>()
 
     /// Runs `body` on a new rig, which ends afterwards in any case.
     static func run(
@@ -90,7 +90,7 @@ import TestSupport
             label: label,
             options: [:]
         )
-        let ended = Witness<Result<String, DBusError>>()
+        let ended = EventRecorder<Result<String, DBusError>>()
         onLoop {
             do throws(DBusError) {
                 ended.record(.success(try await call.reply()))

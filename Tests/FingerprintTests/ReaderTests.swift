@@ -77,7 +77,7 @@ struct ReaderTests {
             try await rig.waitForFingerNeeded(own)
             try await rig.device("VerifyStart", "any", by: bob, number: 1 - own)
             try await reader.scan("left", 1 - own, until: "verify-match")
-            let answers = Witness<Result<String, DBusError>>()
+            let answers = EventRecorder<Result<String, DBusError>>()
             onLoop {
                 do throws(DBusError) {
                     answers.record(.success(try await call.reply()))
@@ -184,7 +184,7 @@ extension ReaderBench {
             label: "one",
             options: [:]
         )
-        let ended = Witness<Bool>()
+        let ended = EventRecorder<Bool>()
         onLoop {
             while ended.seen.isEmpty {
                 touch()

@@ -55,7 +55,7 @@ struct AuthenticationSessionTests {
             (DBusError.Name.limitsExceeded, 0, 1), (.limitsExceeded, 1, 2), (.limitsExceeded, 9, 2),
             (.noReply, 1, 1), (.accessDenied, 1, 1),
         ] {
-            let asked = Witness<Bool>()
+            let asked = EventRecorder<Bool>()
             let answer = try? await RemoteService.ask { () throws(DBusError) in
                 asked.record(true)
                 guard asked.seen.count > refusals else { throw DBusError(name, "Not now.") }

@@ -200,7 +200,7 @@ struct ClientWireTests {
         introspection: #"<interface name="org.localauth.Context1"/>"#
     )
 
-    let releases = Witness<Bool>()
+    let releases = EventRecorder<Bool>()
 
     func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
         releases.record(true)

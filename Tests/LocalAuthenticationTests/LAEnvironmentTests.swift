@@ -70,7 +70,7 @@ struct LAEnvironmentTests {
     @Test("An observer gets the old state after a new enrolment, when the new state is current")
     func observer() async throws {
         try await ClientDesk.run { desk in
-            let changes = await Witness<Change>()
+            let changes = await EventRecorder<Change>()
             let observer = Observer { change in onLoop { changes.record(change) } }
             var before = try #require(LAEnvironment.currentUser.state.biometry).stateHash
             LAEnvironment.currentUser.addObserver(observer)
@@ -97,12 +97,12 @@ struct LAEnvironmentTests {
     /// A successor and a state stream still receive changes.
     private static func removal(
         of observer: Observer,
-        _ changes: Witness<Change>,
+        _ changes: EventRecorder<Change>,
         _ first: Data,
         at desk: Desk
     ) async throws {
         let environment = LAEnvironment.currentUser
-        let (later, states) = (await Witness<Change>(), await Witness<Data?>())
+        let (later, states) = (await EventRecorder<Change>(), await EventRecorder<Data?>())
         let successor = Observer { change in onLoop { later.record(change) } }
         defer { withExtendedLifetime((observer, successor)) {} }
         environment.addObserver(successor)
@@ -178,7 +178,7 @@ struct LAEnvironmentTests {
     }
 }
 
-extension Witness<LAEnvironmentTests.Change> {
+extension EventRecorder<LAEnvironmentTests.Change> {
     /// Returns the element after `count` others.
     fileprivate func next(_ count: Int) async throws -> Element {
         _ = try await first("a change", within: .seconds(120)) { _ in seen.count > count }

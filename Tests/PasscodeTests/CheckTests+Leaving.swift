@@ -30,7 +30,7 @@ extension CheckTests {
             kill(check, SIGKILL)
             // The verifier must not wait, which would also delay the next call.
             #expect(await verdict.value == nil)
-            let answered = Witness<Bool>()
+            let answered = EventRecorder<Bool>()
             Task { answered.record(try await bench.verifier.isSet(uid: bench.user)) }
             _ = try await answered.first("an answer about the passcode") { _ in true }
         }

@@ -290,7 +290,7 @@ struct CheckTests {
             // These users don't exist. Their checks report that, but live on for a while.
             let calls = (0...UInt32(most)).map { Self.verify(bench, uid: 3_000_000_000 + $0) }
             var seen = 0
-            let answered = Witness<Bool>()
+            let answered = EventRecorder<Bool>()
             Task { @BusActor in
                 for call in calls { _ = await call.value }
                 answered.record(true)

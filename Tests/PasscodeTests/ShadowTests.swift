@@ -45,8 +45,8 @@ struct ShadowTests {
     }
 
     /// Records the verifier's Changed signals from this call on.
-    @BusActor private static func changes(_ bench: PasscodeBench) async throws -> Witness<UInt32> {
-        let changes = Witness<UInt32>()
+    @BusActor private static func changes(_ bench: PasscodeBench) async throws -> EventRecorder<UInt32> {
+        let changes = EventRecorder<UInt32>()
         _ = bench.verifier.onChanged { changes.record($0) }
         // The bus handles the match rule before this later call.
         #expect(try await bench.verifier.isSet(uid: bench.user))
@@ -55,7 +55,7 @@ struct ShadowTests {
 
     @BusActor private static func expect(
         _ isSet: Bool,
-        _ changes: Witness<UInt32>,
+        _ changes: EventRecorder<UInt32>,
         _ bench: PasscodeBench
     ) async throws {
         _ = try await changes.first("a word of the change") { $0 == .max || $0 == bench.user }

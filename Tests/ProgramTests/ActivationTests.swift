@@ -41,7 +41,7 @@ struct ActivationTests {
             let daemon = try await TestDaemon(on: bus)
             // Record owners as they appear: on a busy machine the verifier may be gone before a
             // look-up.
-            let owners = Witness<String>()
+            let owners = EventRecorder<String>()
             let watch = daemon.client.watchName(ScriptedVerifier.name) { owner in
                 if let owner { owners.record(owner) }
             }
@@ -170,7 +170,7 @@ struct ActivationTests {
                 ["localauthd", "--config", bus.folder + "/localauth.conf"] + options
             )
             let client = try bus.connect()
-            let answers = Witness<String>()
+            let answers = EventRecorder<String>()
             onLoop {
                 do {
                     answers.record(try await call.answer(client))

@@ -107,7 +107,7 @@ struct ConfigurationMistakeTests {
             #expect(check["message"]?.asString?.contains(place) == true)
 
             let process = try await bus.process(of: name)
-            let told = Witness<[String]>()
+            let told = EventRecorder<[String]>()
             let owner = try #require(try await client.nameOwner(name))
             let service = Authentication1Proxy(client, destination: owner, path: root)
             _ = service.onPropertiesChanged { _, invalidated in told.record(invalidated) }

@@ -149,7 +149,7 @@ struct LostSignalTests {
         try await bench.registerAgent()
         let running = try await bench.evaluation()
         // A connection may queue two calls: once a third is refused, the others are queued.
-        let ends = Witness<DBusError.Name?>()
+        let ends = EventRecorder<DBusError.Name?>()
         for _ in 0..<3 {
             let call = try bench.manager.evaluateStream(policy: 1, reason: "test", options: [:])
             onLoop { ends.record(await bench.end(of: call)?.name) }

@@ -274,7 +274,7 @@ struct OutsideTests {
         #expect(try await bench.absence() == "no-agent")
         try await bench.registerAgent()
         #expect(try await bench.absence() == "")
-        let announced = Witness<Void>()
+        let announced = EventRecorder<Void>()
         let source = bench.manager.onPropertiesChanged { _, invalidated in
             if invalidated.contains("Interactive") { announced.record(()) }
         }

@@ -31,12 +31,12 @@ struct PAMServiceTests {
         var types: [UInt32] = []
         /// Whether a confirmation ends in an interruption.
         var isInterrupted = false
-        let reports = Witness<String>()
+        let reports = EventRecorder<String>()
         /// The requested timeouts, in milliseconds.
         private(set) var timeouts: [UInt64?] = []
         /// The test records a value here for a match.
-        let matches = Witness<Bool>()
-        private let confirmations = Witness<Bool>()
+        let matches = EventRecorder<Bool>()
+        private let confirmations = EventRecorder<Bool>()
         private let connection: Connection
 
         init(in place: PAMBench) async throws {

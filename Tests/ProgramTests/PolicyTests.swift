@@ -143,7 +143,7 @@ struct PolicyTests {
         defer { for connection in [verifier, other] { connection.close() } }
         let service = try Connection(.address(system.address(as: "localauth")))
         defer { service.close() }
-        let heard = Witness<UInt32>()
+        let heard = EventRecorder<UInt32>()
         for sender in [other, verifier] {
             let name = sender.uniqueName
             let proxy = Passcode1Proxy(service, destination: name, path: Passcode1.path)
@@ -174,7 +174,7 @@ struct PolicyTests {
         defer { for connection in [listener] + senders.map({ $0.1 }) { connection.close() } }
         for part in Self.parts {
             let interface = "org.localauth." + part
-            let heard = Witness<String>()
+            let heard = EventRecorder<String>()
             for (_, sender) in senders {
                 _ = listener.subscribe(
                     sender: sender.uniqueName,
@@ -290,7 +290,7 @@ struct PolicyTests {
         let owners = try Self.own(names, on: system)
         defer { for connection in owners + senders { connection.close() } }
         for (name, owner) in zip(names, owners) {
-            let heard = Witness<String>()
+            let heard = EventRecorder<String>()
             for sender in senders {
                 _ = owner.subscribe(
                     sender: sender.uniqueName,

@@ -99,7 +99,7 @@ struct SandboxTests {
             destination: try #require(try await client.nameOwner(TestDaemon.name)),
             path: TestDaemon.root
         )
-        let records = Witness<[String: Variant]>()
+        let records = EventRecorder<[String: Variant]>()
         let watch = manager.onEvaluated { records.record($0) }
         defer { watch.cancel() }
         try await manager.monitor(options: [:])

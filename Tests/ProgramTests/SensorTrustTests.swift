@@ -208,7 +208,7 @@ struct SensorTrustTests {
 
 /// A sensor that records all calls.
 private struct RecordingSensor: ServedInterface {
-    let calls = Witness<String>()
+    let calls = EventRecorder<String>()
 
     static let description = InterfaceDescription(
         name: "org.localauth.Sensor1",

@@ -158,7 +158,7 @@ struct SessionSleepTests {
         #expect(await logind.delays.next() == true)
         logind.prepareForSleep(true)
         #expect(await logind.delays.next() == false)
-        let word = Witness<Bool>()
+        let word = EventRecorder<Bool>()
         logind.beforeInhibitor = {
             _ = try? await word.first("a word", within: .seconds(60)) { $0 }
         }

@@ -12,8 +12,8 @@ struct SharedQuestionTests {
 
     /// Makes logind withhold replies about the machine until all calls have reached that look-up.
     @BusActor
-    private static func hold(_ bench: SessionBench) -> Witness<Bool> {
-        let mayAnswer = Witness<Bool>()
+    private static func hold(_ bench: SessionBench) -> EventRecorder<Bool> {
+        let mayAnswer = EventRecorder<Bool>()
         bench.logind.preparation = { _ = try? await mayAnswer.first("a word") { $0 } }
         bench.logind.questions = [:]
         return mayAnswer
@@ -23,7 +23,7 @@ struct SharedQuestionTests {
     ///
     /// With each reply, the service has received the bus's replies to its earlier calls.
     @BusActor
-    private static func release(_ bench: SessionBench, _ mayAnswer: Witness<Bool>) async throws {
+    private static func release(_ bench: SessionBench, _ mayAnswer: EventRecorder<Bool>) async throws {
         for _ in 0..<20 { _ = try await bench.manager.version() }
         mayAnswer.record(true)
     }
@@ -38,7 +38,7 @@ struct SharedQuestionTests {
         let manager = Authentication1Proxy(guest, destination: bench.owner, path: TestDaemon.root)
         _ = try await manager.version()
         let mayAnswer = Self.hold(bench)
-        let ended = Witness<Bool>()
+        let ended = EventRecorder<Bool>()
         for _ in 0..<60 {
             onLoop {
                 _ = try? await manager.canEvaluate(policy: 1)
@@ -100,7 +100,7 @@ struct SharedQuestionTests {
         let bench = try await SessionBench()
         let session = StandInSession("c2", at: bench.logind, uid: 65534)
         bench.logind.others = session
-        let looks = Witness<String>()
+        let looks = EventRecorder<String>()
         for session in [bench.session, session] {
             let id = session.id
             session.onLookUp = { looks.record(id) }

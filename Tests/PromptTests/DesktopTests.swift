@@ -50,7 +50,7 @@ struct DesktopTests {
         let screen = stage.screen
         let before = screen.windowsSoFar
         let evaluation = stage.evaluate(2, "open it")
-        let ended = Witness<Bool>()
+        let ended = EventRecorder<Bool>()
         onLoop {
             _ = try? await evaluation.value
             ended.record(true)
@@ -204,7 +204,7 @@ struct DesktopTests {
     @BusActor private static func sizes(
         textScale: Int
     ) async throws -> [String: (width: Int32, height: Int32)] {
-        let found = Witness<[String: (width: Int32, height: Int32)]>()
+        let found = EventRecorder<[String: (width: Int32, height: Int32)]>()
         try await Stage.run(textScale: textScale) { stage in
             let reason = Array(repeating: "open what is kept", count: 20).joined(separator: ", ")
             let evaluation = stage.evaluate(2, reason)

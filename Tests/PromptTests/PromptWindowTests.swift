@@ -95,7 +95,7 @@ struct PromptWindowTests {
             }
             #expect(try await !stage.reader.isActive())
             let button = try await stage.reader.wait(for: "button", "Cancel")
-            let heard = Witness<String>()
+            let heard = EventRecorder<String>()
             let listening = stage.reader.listen(to: button) { heard.record($0) }
             defer { listening.cancel() }
             let start = ContinuousClock.now
@@ -166,7 +166,7 @@ struct PromptWindowTests {
             let screen = stage.screen
             try await Self.useFace(stage)
             let evaluation = stage.evaluate(1, "open it")
-            let ended = Witness<Bool>()
+            let ended = EventRecorder<Bool>()
             onLoop {
                 _ = try? await evaluation.value
                 ended.record(true)
@@ -226,7 +226,7 @@ struct PromptWindowTests {
             _ = try await stage.reader.wait(for: "image", "Fingerprint sensor")
             try await stage.waitUntilTyping()
             let status = try await stage.reader.wait(for: "status")
-            let heard = Witness<String>()
+            let heard = EventRecorder<String>()
             let listening = stage.reader.listen(to: status) { heard.record($0) }
             defer { listening.cancel() }
             try await stage.daemon.sensor.queue(outcomes: ["hint:lift-and-retry"])

@@ -14,7 +14,7 @@ struct SettingsTests {
 
     /// Returns the label of the button that confirms a removal.
     @BusActor private static func answer(_ reader: ScreenReader) async throws -> String {
-        let found = Witness<String>()
+        let found = EventRecorder<String>()
         try await eventually("the question", within: ScreenReader.patience) {
             for element in try await reader.elements()
             where element.role == "button" && element.name.hasPrefix("Remove")

@@ -9,7 +9,7 @@ import VirtualKey
     /// The key that tests touch.
     let key: VirtualKey
     /// The key's events, in order.
-    let events = Witness<VirtualKey.Event>()
+    let events = EventRecorder<VirtualKey.Event>()
 
     init(_ manners: Manners = Manners()) throws {
         folder = try TemporaryFolder()

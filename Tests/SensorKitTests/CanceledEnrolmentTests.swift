@@ -18,7 +18,7 @@ struct CanceledEnrolmentTests {
             biometryType: .fingerprint,
             strength: .strong
         )
-        let begun = Witness<Bool>()
+        let begun = EventRecorder<Bool>()
         private(set) var ids: [String] = []
         private var held: CheckedContinuation<Void, Never>?
 
@@ -65,7 +65,7 @@ struct CanceledEnrolmentTests {
                 sensor,
                 host: SensorHost(connection),
                 daemon: DaemonCaller(on: connection),
-                notes: FaultNotes { _ in }
+                notes: FaultLog { _ in }
             )
             connection.export(Sensor1.path, [Sensor1Interface(object)])
             let proxy = Sensor1Proxy(

@@ -63,7 +63,7 @@ struct SensorHostTests {
                 sensor,
                 host: host,
                 daemon: DaemonCaller(on: connection),
-                notes: FaultNotes { _ in }
+                notes: FaultLog { _ in }
             )
             try host.serve(sensor, object)
             let proxy = Sensor1Proxy(
@@ -71,7 +71,7 @@ struct SensorHostTests {
                 destination: connection.uniqueName,
                 path: Sensor1.path
             )
-            let announced = Witness<[String]>()
+            let announced = EventRecorder<[String]>()
             _ = proxy.onPropertiesChanged { values, _ in announced.record(values.keys.sorted()) }
             // After this reply the bus delivers signals.
             _ = try await proxy.protocolVersions()

@@ -265,7 +265,7 @@ struct SimulatedSensorTests {
             try expect(left.isEmpty, "no template")
         },
         SensorCheck("Changes of properties are told") { bench in
-            let changed = Witness<[String: Variant]>()
+            let changed = EventRecorder<[String: Variant]>()
             _ = bench.sensor.onPropertiesChanged { values, _ in changed.record(values) }
             try await control(bench).setStrength(strength: "convenience")
             _ = try await changed.first("Strength") {

@@ -33,7 +33,7 @@ import Testing
         #expect(arguments["tone"] == "dong")
         #expect(arguments["file"] == "a=b")
         #expect(arguments.bus == .address("unix:path=/x"))
-        #expect(!arguments.has("loud"))
+        #expect(!arguments.hasFlag("loud"))
     }
 
     @Test("Absent options have their default, or none")
@@ -41,7 +41,7 @@ import Testing
         let arguments = try #require(try arguments("--loud"))
         #expect(arguments["tone"] == "ding")
         #expect(arguments["file"] == nil)
-        #expect(arguments.has("loud"))
+        #expect(arguments.hasFlag("loud"))
     }
 
     @Test("The last of repeated options wins")

@@ -51,7 +51,7 @@ struct NotificationTests {
             // A leaving service waits for the daemon, and with it for the record made here.
             let daemon = try bus.connect()
             try daemon.requestName("org.localauth.Authentication1")
-            let said = Witness<[String]>()
+            let said = EventRecorder<[String]>()
             let watch = daemon.watchName("org.localauth.Sensor1.Simulated") { owner in
                 if owner == nil { said.record(systemd.packets()) }
             }

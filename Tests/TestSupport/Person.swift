@@ -30,11 +30,11 @@ package final class Person: Agent1Service {
     package var beforeAnswer: (@BusActor @Sendable () async -> Void)?
     /// The error that Begin returns; nil to show the prompt.
     package var refusal: DBusError?
-    package let prompts = Witness<Prompt>()
+    package let prompts = EventRecorder<Prompt>()
     /// Handles of refused prompts.
-    package let refused = Witness<String>()
-    package let updates = Witness<Update>()
-    package let ends = Witness<String>()
+    package let refused = EventRecorder<String>()
+    package let updates = EventRecorder<Update>()
+    package let ends = EventRecorder<String>()
     private let answers: SealedAnswers
 
     /// Registers the agent; `isForProcess` limits it to this connection's process.

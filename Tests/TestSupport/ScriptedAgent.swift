@@ -24,11 +24,11 @@ public import LocalAuthBus
     public let connection: Connection
     /// The user's action for the current and later prompts.
     public var act = Act.wait
-    public let prompts = Witness<Prompt>()
+    public let prompts = EventRecorder<Prompt>()
     /// The outcome of each prompt.
-    public let ends = Witness<String>()
+    public let ends = EventRecorder<String>()
     /// The kinds of all progress reports.
-    public let updates = Witness<String>()
+    public let updates = EventRecorder<String>()
     private let answers: SealedAnswers
 
     /// Serves prompts on a new connection; call ``register()`` next.

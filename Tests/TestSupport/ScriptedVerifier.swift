@@ -45,9 +45,9 @@ public import Sealing
     /// The maximum number of simultaneous verifications so far.
     public private(set) var mostAtOnce = 0
     /// Users for whom a set password was queried.
-    public let asked = Witness<UInt32>()
+    public let asked = EventRecorder<UInt32>()
     /// Users with a verification.
-    public let verified = Witness<UInt32>()
+    public let verified = EventRecorder<UInt32>()
 
     /// Takes the verifier's name on a new connection.
     public convenience init(on bus: PrivateBus, isPasscodeSet: Bool = true) throws(DBusError) {
@@ -132,5 +132,5 @@ public import Sealing
 
 /// Waits longer than a test lasts.
 @BusActor public func never() async {
-    _ = try? await Witness<Bool>().first("nothing", within: .seconds(60)) { _ in false }
+    _ = try? await EventRecorder<Bool>().first("nothing", within: .seconds(60)) { _ in false }
 }

@@ -6,7 +6,7 @@ import Sealing
 import SensorContract
 
 /// An action of an agent or a client on the stand-in.
-package enum Happening: Hashable, Sendable {
+package enum ClientAction: Hashable, Sendable {
     case registered(process: UInt32?, isFallback: Bool)
     case unregistered
     case canceled
@@ -49,8 +49,8 @@ package enum Happening: Hashable, Sendable {
     /// The error of SubmitPasscode and SubmitPassword; nil for success.
     package var submitError: DBusError?
 
-    private let happenings: AsyncStream<Happening>
-    private let remember: AsyncStream<Happening>.Continuation
+    private let happenings: AsyncStream<ClientAction>
+    private let remember: AsyncStream<ClientAction>.Continuation
     private var agents: [(peer: Peer, path: ObjectPath)] = []
     private var passcodeKey = SealingKey()
     private let passwordKey = SealingKey()
@@ -82,12 +82,12 @@ package enum Happening: Hashable, Sendable {
     }
 
     /// Waits for the next action, in order.
-    package func next() async -> Happening? {
+    package func next() async -> ClientAction? {
         for await happening in happenings { return happening }
         return nil
     }
 
-    package func nextAnswer() async -> Happening? {
+    package func nextAnswer() async -> ClientAction? {
         for await happening in happenings {
             switch happening {
             case .registered, .unregistered, .locked, .monitored: continue
@@ -272,7 +272,7 @@ extension StandInService: Authentication1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> {
         let secret = passcodeKey.open(sealed, for: .passcode, of: prompt)
-        return try take(secret, Happening.passcode)
+        return try take(secret, ClientAction.passcode)
     }
 
     package func submitPassword(
@@ -283,12 +283,12 @@ extension StandInService: Authentication1Service {
     ) throws(DBusError) -> Answer<Void> {
         let isSealed = options["sealed"]?.asBool ?? false
         let secret = passwordKey.open(password, for: .keychain, of: call.peer.name)
-        return try take(isSealed ? secret : nil, Happening.password)
+        return try take(isSealed ? secret : nil, ClientAction.password)
     }
 
     private func take(
         _ secret: SecretBytes?,
-        _ happening: ([UInt8]) -> Happening
+        _ happening: ([UInt8]) -> ClientAction
     ) throws(DBusError) -> Answer<Void> {
         remember.yield(secret?.use(happening) ?? .unopened)
         if let submitError { throw submitError }

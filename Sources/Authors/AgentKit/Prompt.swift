@@ -32,7 +32,7 @@ import Sealing
         service: Authentication1Proxy,
         agent: PromptAgent
     ) throws(DBusError) {
-        self.details = try PromptDetails(details, lookUp: AskingProgram.init(pid:))
+        self.details = try PromptDetails(details, lookUp: CallerProgram.init(pid:))
         asksApplicationPassword = self.details.stage == .applicationPassword
         passcodeKey = try Self.passcodeKey(in: details)
         self.handle = handle

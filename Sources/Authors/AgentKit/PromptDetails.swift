@@ -13,7 +13,7 @@ public struct PromptDetails: Hashable, Sendable {
     /// The sandboxed app's id; empty if unknown.
     public let sandboxID: String
     /// The program of an unsandboxed caller; nil if unverified.
-    public let program: AskingProgram?
+    public let program: CallerProgram?
     /// The caller's pid; 0 if unknown.
     public let pid: UInt32
     /// The app that the caller claims to act for, without quotation marks; empty without a claim.
@@ -53,7 +53,7 @@ public struct PromptDetails: Hashable, Sendable {
     /// - Throws: InvalidArgs for a wrong type, an unknown stage or an empty reason.
     public init(
         _ details: [String: Variant],
-        lookUp: (_ pid: UInt32) -> AskingProgram? = { _ in nil }
+        lookUp: (_ pid: UInt32) -> CallerProgram? = { _ in nil }
     ) throws(DBusError) {
         let fields = Fields(values: details)
         isSandboxed = try fields.value("sandboxed", \.asBool) ?? true

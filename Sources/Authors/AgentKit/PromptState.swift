@@ -30,11 +30,11 @@ public struct PromptState: Hashable, Sendable {
         return PromptText.invitation(details, at: types, takesPassword: takesSecret)
     }
     /// The last event, and the sensors in use by other programs.
-    public var words: String {
+    public var statusText: String {
         let others = isOver ? [] : sensors.compactMap(\.isInUse)
-        return ((news.isEmpty ? [] : [news]) + others).joined(separator: "\n")
+        return ((lastEvent.isEmpty ? [] : [lastEvent]) + others).joined(separator: "\n")
     }
-    private(set) var news: String
+    private(set) var lastEvent: String
     /// The sentence about the last miss, until the next event; a hint is appended to it.
     private var miss: String?
     public private(set) var mood = Mood.asking
@@ -62,7 +62,7 @@ public struct PromptState: Hashable, Sendable {
         self.details = details
         let types = details.types
         sensors = details.stage == .biometry ? types.map { Sensor(biometryType: $0) } : []
-        news = ""
+        lastEvent = ""
         isAtCompanion = details.stage == .biometry && types.isEmpty
         showsSecret = details.takesPasscodeAtOnce
         takesSecret = showsSecret
@@ -70,7 +70,7 @@ public struct PromptState: Hashable, Sendable {
     }
 
     /// Applies one event.
-    public mutating func take(_ progress: PromptProgress) {
+    public mutating func apply(_ progress: PromptProgress) {
         guard !isOver else { return }
         let last = miss
         miss = nil
@@ -78,7 +78,7 @@ public struct PromptState: Hashable, Sendable {
         switch progress {
         // The invitation and the picture show these events.
         case .promptShown, .sensorReady, .sensorBusy: break
-        default: news = sentence ?? news
+        default: lastEvent = sentence ?? lastEvent
         }
         switch progress {
         case .promptShown:
@@ -92,10 +92,10 @@ public struct PromptState: Hashable, Sendable {
             if type == 0 { isAtCompanion = false }
             mark(type, isReady: false)
         case .hint:
-            if let last, news != last { news = "\(last) \(news)" } else { mood = .asking }
+            if let last, lastEvent != last { lastEvent = "\(last) \(lastEvent)" } else { mood = .asking }
         case .noMatch:
             mood = .failed
-            miss = news
+            miss = lastEvent
         case .fallbackAvailable:
             canFallBack = details.fallbackTitle != ""
         case .confirmationRequired:
@@ -132,13 +132,13 @@ public struct PromptState: Hashable, Sendable {
 
     /// Records that a secret was sent; false means that sending failed.
     public mutating func submitted(_ isSent: Bool) {
-        guard isSent else { return take(.secretRefused) }
+        guard isSent else { return apply(.secretRefused) }
         (mood, takesSecret, isChecking) = (.asking, false, true)
-        news = localized("Checking …")
+        lastEvent = localized("Checking …")
     }
 
     /// Withdraws both offers after the user confirmed or took the fallback.
-    public mutating func answered() {
+    public mutating func withdrawOffers() {
         (canConfirm, canFallBack) = (false, false)
     }
 
@@ -146,7 +146,7 @@ public struct PromptState: Hashable, Sendable {
         isOver = true
         takesSecret = false
         (canConfirm, canFallBack) = (false, false)
-        news = PromptText.sentence(outcome)
+        lastEvent = PromptText.sentence(outcome)
         mood =
             switch outcome {
             case .success: .recognized

@@ -172,7 +172,7 @@ public final class ChildProcess: Sendable {
 
     @BusActor private func end(within limit: Duration) async throws(TestFailure) {
         let process = OwnedDescriptor(adopting: pidfd_open(pid, 0))
-        let ended = Witness<Bool>()
+        let ended = EventRecorder<Bool>()
         let watch = EventLoop.shared.watch(descriptor: process.rawValue) {
             // A wake-up may belong to an earlier descriptor with this number.
             if self.ending(WNOHANG) != nil { ended.record(true) }

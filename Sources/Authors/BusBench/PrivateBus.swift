@@ -230,7 +230,7 @@ public final class PrivateBus: Sendable {
         _ wanted: Bool = true,
         within limit: Duration = .seconds(60)
     ) async throws -> String? {
-        let owners = Witness<String?>()
+        let owners = EventRecorder<String?>()
         let connection = try Connection(.address(address))
         defer { connection.close() }
         let watch = connection.watchName(name) { owners.record($0) }

@@ -22,7 +22,7 @@ struct NotApplicable: Error {
     associatedtype Fixture: Sendable
     init(_ fixture: Fixture) async throws
     /// The program's output so far.
-    var said: String { get }
+    var output: String { get }
     /// Ends the program and all its resources.
     func end() async
 }
@@ -75,7 +75,7 @@ public struct ContractCheck<Bench: ContractBench>: Sendable, CustomStringConvert
             } catch let error as NotApplicable {
                 outcome = .notApplicable(error.reason)
             } catch {
-                let said = bench.said
+                let said = bench.output
                 outcome = .failed(said.isEmpty ? "\(error)" : "\(error); it said: \(said)")
             }
             await bench.end()

@@ -85,9 +85,9 @@ public struct SeenEvent: Hashable, Sendable {
     /// A proxy of the sensor on the daemon's connection.
     public private(set) var sensor: Sensor1Proxy
     /// All Event signals that the daemon received.
-    public let events = Witness<SeenEvent>()
+    public let events = EventRecorder<SeenEvent>()
     /// All TemplatesChanged signals that the daemon received.
-    public let changes = Witness<UInt32>()
+    public let changes = EventRecorder<UInt32>()
     /// Answers a NoMatch call by its number among all NoMatch calls, from 1; may wait.
     public var answer: @BusActor @Sendable (_ count: Int) async throws(DBusError) -> UInt32 = { _ in
         100
@@ -195,7 +195,7 @@ public struct SeenEvent: Hashable, Sendable {
     }
 
     /// The sensor's standard error.
-    public var said: String { program.errors }
+    public var output: String { program.errors }
 
     public func end() async { await bus.end() }
 
@@ -235,7 +235,7 @@ public struct SeenEvent: Hashable, Sendable {
         _ matching: Bool,
         until body: @escaping @BusActor @Sendable () async throws -> Value
     ) async throws -> Value {
-        let ended = Witness<Result<Value, any Error>>()
+        let ended = EventRecorder<Result<Value, any Error>>()
         onLoop {
             do {
                 ended.record(.success(try await body()))
@@ -302,7 +302,7 @@ extension StreamingCall {
     ///
     /// - Throws: The error reply, or a failure after the limit.
     func answer(within limit: Duration = .seconds(30)) async throws(DBusError) -> Value {
-        let ended = Witness<Result<Value, DBusError>>()
+        let ended = EventRecorder<Result<Value, DBusError>>()
         onLoop {
             do throws(DBusError) {
                 ended.record(.success(try await self.reply()))

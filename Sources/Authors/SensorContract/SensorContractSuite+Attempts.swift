@@ -14,7 +14,7 @@ extension SensorContractSuite {
             bench.neverAnswers()
             let (number, call) = try await bench.verify()
             _ = try await bench.presenting(false) { try await bench.event("no-match", of: number) }
-            let answered = Witness<Bool>()
+            let answered = EventRecorder<Bool>()
             onLoop {
                 _ = try? await call.answer()
                 answered.record(true)

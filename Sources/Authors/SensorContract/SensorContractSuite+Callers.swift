@@ -116,7 +116,7 @@ extension SensorContractSuite {
             .sensor("Event", "Progress of an operation, sent to its caller only.")
         ) { bench in
             let stranger = try bench.bus.connect()
-            let overheard = Witness<String>()
+            let overheard = EventRecorder<String>()
             _ = stranger.subscribe(
                 sender: bench.owner,
                 path: nil,

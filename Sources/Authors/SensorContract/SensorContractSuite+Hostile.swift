@@ -113,7 +113,7 @@ extension SensorContractSuite {
         ) { bench in
             let id = try await bench.enroll()
             let (number, call) = try await bench.verify()
-            let answers = Witness<[Template]>()
+            let answers = EventRecorder<[Template]>()
             for _ in 0..<100 {
                 onLoop {
                     let listed = try? await bench.sensor.listTemplates(uid: SensorBench.user)

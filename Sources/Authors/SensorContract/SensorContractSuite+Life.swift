@@ -126,7 +126,7 @@ extension SensorContractSuite {
                 throw NotApplicable("nothing is known that takes its device away")
             }
             _ = try await bench.enroll()
-            let told = Witness<Bool>()
+            let told = EventRecorder<Bool>()
             let watch = bench.sensor.onPropertiesChanged { changed, _ in
                 if let isPresent = changed["Present"]?.asBool { told.record(isPresent) }
             }

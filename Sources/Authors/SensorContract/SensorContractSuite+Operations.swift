@@ -123,7 +123,7 @@ extension SensorContractSuite {
             _ = try await bench.enroll()
             for _ in 0..<20 {
                 let (number, call) = try await bench.verify()
-                let cancel = Witness<Bool>()
+                let cancel = EventRecorder<Bool>()
                 onLoop {
                     _ = try? await bench.sensor.cancel(operation: number)
                     cancel.record(true)

@@ -41,9 +41,9 @@ public import LocalAuthBus
     /// Deletes all templates of a user and returns their number.
     func removeAll(of user: UInt32) async throws(SensorFault) -> UInt32
     /// Lists updates that confirmed matches added; see ``SensorOperation/whenConfirmed(_:)``.
-    func learned(of user: UInt32) async throws(SensorFault) -> [LearnedEntry]
+    func templateUpdates(of user: UInt32) async throws(SensorFault) -> [LearnedEntry]
     /// Deletes an update permanently; throws ``SensorFault/noTemplates`` for an unknown id.
-    func removeLearned(_ id: String, of user: UInt32) async throws(SensorFault)
+    func removeTemplateUpdate(_ id: String, of user: UInt32) async throws(SensorFault)
     /// Whether the process can exit without losing data; asked while idle if `--idle-timeout` is
     /// set.
     ///
@@ -56,8 +56,8 @@ public import LocalAuthBus
 extension Sensor {
     public var health: SensorHealth { .ok }
     public var interfaces: [any ServedInterface] { [] }
-    public func learned(of user: UInt32) async throws(SensorFault) -> [LearnedEntry] { [] }
-    public func removeLearned(_ id: String, of user: UInt32) async throws(SensorFault) {
+    public func templateUpdates(of user: UInt32) async throws(SensorFault) -> [LearnedEntry] { [] }
+    public func removeTemplateUpdate(_ id: String, of user: UInt32) async throws(SensorFault) {
         throw .noTemplates
     }
     /// The default suits drivers that keep all state on disk or in the hardware.

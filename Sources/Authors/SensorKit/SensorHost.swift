@@ -54,7 +54,7 @@ import LocalAuthBus
         guard let sensor, !hasLeft else { return }
         hasLeft = true
         try? await connection.giveUpName(Self.busName(of: sensor))
-        await daemon.hasHeard(within: Self.patience)
+        await daemon.waitUntilNotified(within: Self.patience)
     }
 
     private static func busName(of sensor: any Sensor) -> String {

@@ -10,15 +10,15 @@ import ServiceProgram
     private let sensor: any Sensor
     private let host: SensorHost
     private let daemon: DaemonCaller
-    private let notes: FaultNotes
-    private let desk: OperationDesk
+    private let notes: FaultLog
+    private let desk: OperationSlot
 
-    init(_ sensor: any Sensor, host: SensorHost, daemon: DaemonCaller, notes: FaultNotes) {
+    init(_ sensor: any Sensor, host: SensorHost, daemon: DaemonCaller, notes: FaultLog) {
         self.sensor = sensor
         self.host = host
         self.daemon = daemon
         self.notes = notes
-        desk = OperationDesk(connection: host.connection, notes: notes)
+        desk = OperationSlot(connection: host.connection, notes: notes)
     }
 
     /// Whether the process can exit without losing data.
@@ -47,7 +47,7 @@ import ServiceProgram
             return try await desk.run(
                 operation,
                 user: uid,
-                mayLearn: mayLearn,
+                mayUpdateTemplate: mayLearn,
                 caller: call.peer
             ) { (operation) async throws(SensorFault) in
                 try await sensor.verify(operation)
@@ -58,7 +58,7 @@ import ServiceProgram
     func learn(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
         .later { [self] () async throws(DBusError) in
             try await daemon.require(call.peer)
-            guard let lesson = desk.lesson(of: operation, caller: call.peer) else {
+            guard let lesson = desk.templateUpdate(of: operation, caller: call.peer) else {
                 throw DBusError(.invalidArgs, "This operation has no match to learn from.")
             }
             do throws(SensorFault) {
@@ -172,7 +172,7 @@ import ServiceProgram
     ) throws(DBusError) -> Answer<[LearnedEntry]> {
         let sensor = sensor
         return answer(call, uid, .list) { () async throws(SensorFault) in
-            try await sensor.learned(of: uid)
+            try await sensor.templateUpdates(of: uid)
         }
     }
 
@@ -185,7 +185,7 @@ import ServiceProgram
         return answer(call, uid) { () throws(DBusError) in
             try Self.check(id: id)
         } body: { () async throws(SensorFault) in
-            try await sensor.removeLearned(id, of: uid)
+            try await sensor.removeTemplateUpdate(id, of: uid)
         }
     }
 
@@ -249,7 +249,7 @@ import ServiceProgram
     private func answer<Value: Sendable>(
         _ call: IncomingCall,
         _ uid: UInt32,
-        _ request: FaultNotes.Request = .operation,
+        _ request: FaultLog.Request = .operation,
         check: @escaping @BusActor @Sendable () throws(DBusError) -> Void = {},
         body: @escaping @BusActor @Sendable () async throws(SensorFault) -> Value
     ) -> Answer<Value> {

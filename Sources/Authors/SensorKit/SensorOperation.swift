@@ -8,7 +8,7 @@ import LocalAuthBus
     /// The calling daemon.
     public nonisolated let caller: Peer
     /// Whether the driver may update a template from a match that the password confirms.
-    nonisolated let mayLearn: Bool
+    nonisolated let mayUpdateTemplate: Bool
     /// Whether the operation was canceled; its later reports are dropped.
     public private(set) var isCanceled = false
 
@@ -20,7 +20,7 @@ import LocalAuthBus
     let number: UInt64
     var result: Result<String, DBusError>?
     /// The update for the template after a confirmed match.
-    private var lesson: KeptMatch.Lesson?
+    private var templateUpdate: UnconfirmedMatch.TemplateUpdate?
     private let signals: Sensor1Signals
     private let host: SensorHost1Proxy
     private var cancelations: [@BusActor () -> Void] = []
@@ -38,11 +38,11 @@ import LocalAuthBus
     init(
         number: UInt64,
         user: UInt32,
-        mayLearn: Bool,
+        mayUpdateTemplate: Bool,
         caller: Peer,
         connection: Connection
     ) {
-        self.mayLearn = mayLearn
+        self.mayUpdateTemplate = mayUpdateTemplate
         self.number = number
         self.user = user
         self.caller = caller
@@ -126,13 +126,13 @@ import LocalAuthBus
     public func whenConfirmed(
         _ learn: @escaping @BusActor @Sendable () async throws(SensorFault) -> Bool
     ) {
-        if mayLearn { lesson = learn }
+        if mayUpdateTemplate { templateUpdate = learn }
     }
 
     /// Takes the update out of the operation, because the closure may retain the operation.
-    func takeLesson() -> KeptMatch.Lesson? {
-        let taken = lesson
-        lesson = nil
+    func takeTemplateUpdate() -> UnconfirmedMatch.TemplateUpdate? {
+        let taken = templateUpdate
+        templateUpdate = nil
         return taken
     }
 

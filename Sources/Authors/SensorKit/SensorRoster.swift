@@ -51,7 +51,7 @@ import ServiceProgram
         }
         let daemon = DaemonCaller(on: connection)
         let (name, note) = (sensor.name, note)
-        let notes = FaultNotes { note("\(name): \($0)") }
+        let notes = FaultLog { note("\(name): \($0)") }
         let object = SensorObject(sensor, host: host, daemon: daemon, notes: notes)
         try host.serve(sensor, object)
         entries.append(Entry(host: host, object: object, daemon: daemon))
@@ -72,7 +72,7 @@ import ServiceProgram
         Idleness(
             served: { self.served },
             mayEnd: { self.mayEnd },
-            leave: {
+            releaseNames: {
                 for entry in self.entries { entry.object.close() }
                 await self.leave()
             }

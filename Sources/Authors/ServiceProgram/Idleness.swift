@@ -4,7 +4,7 @@ import DBus
 public struct Idleness: Sendable {
     let served: @BusActor @Sendable () -> UInt64
     let mayEnd: @BusActor @Sendable () -> Bool
-    let leave: @BusActor @Sendable () async -> Void
+    let releaseNames: @BusActor @Sendable () async -> Void
 
     /// Describes when a service is idle, and how it leaves the bus.
     ///
@@ -15,11 +15,11 @@ public struct Idleness: Sendable {
     public init(
         served: @escaping @BusActor @Sendable () -> UInt64,
         mayEnd: @escaping @BusActor @Sendable () -> Bool,
-        leave: @escaping @BusActor @Sendable () async -> Void
+        releaseNames: @escaping @BusActor @Sendable () async -> Void
     ) {
         self.served = served
         self.mayEnd = mayEnd
-        self.leave = leave
+        self.releaseNames = releaseNames
     }
 }
 

@@ -11,7 +11,7 @@ public struct ProgramArguments: Sendable, Hashable {
     /// The value of an option, or its default, or nil.
     public subscript(_ option: String) -> String? { values[option] }
 
-    public func has(_ flag: String) -> Bool { flags.contains(flag) }
+    public func hasFlag(_ flag: String) -> Bool { flags.contains(flag) }
 
     init(values: [String: String], flags: Set<String>, defaultBus: Connection.Address? = nil) {
         self.values = values

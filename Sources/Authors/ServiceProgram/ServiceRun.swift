@@ -84,7 +84,7 @@ import Glibc
         let served = idleness.served()
         idleTimer = EventLoop.shared.schedule(after: interval) {
             if idleness.served() == served, idleness.mayEnd() {
-                onLoop { await self.leave(idleness) }
+                onLoop { await self.stopWhenIdle(idleness) }
             } else {
                 self.end(after: interval, of: idleness)
             }
@@ -95,9 +95,9 @@ import Glibc
     ///
     /// After STOPPING=1, systemd queues requests to start the service again. The bus delivers calls
     /// to the old owner before the name is released, and the service answers all of them.
-    private func leave(_ idleness: Idleness) async {
+    private func stopWhenIdle(_ idleness: Idleness) async {
         sd_notify(0, "STOPPING=1")
-        await idleness.leave()
+        await idleness.releaseNames()
         while !idleness.mayEnd(), !isStopping {
             // A late call may take longer than the usual stop timeout.
             sd_notify(0, "EXTEND_TIMEOUT_USEC=5000000")

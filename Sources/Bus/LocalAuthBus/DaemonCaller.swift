@@ -52,7 +52,7 @@ public import DBus
     ///
     /// The bus keeps the order of messages. Before its first reply, the daemon has read them.
     /// Before its second reply, it has asked the bus all resulting queries.
-    public func hasHeard(within limit: Duration) async {
+    public func waitUntilNotified(within limit: Duration) async {
         guard let owner = await owner() else { return }
         for _ in 0..<2 {
             _ = try? await connection.call(

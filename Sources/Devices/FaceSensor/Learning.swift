@@ -85,7 +85,7 @@ extension TemplateStore {
     }
 
     /// Returns a user's learned faces, the oldest first.
-    package func learned(of user: UInt32) throws(FaceFault) -> [Learned] {
+    package func templateUpdates(of user: UInt32) throws(FaceFault) -> [Learned] {
         try records(of: user)
             .flatMap { record in
                 record.learned.map {
@@ -98,7 +98,7 @@ extension TemplateStore {
     /// Removes a learned face; enrolled faces stay.
     ///
     /// The time of learning is kept, so that the face isn't learned again on the same day.
-    package func removeLearned(_ id: String, of user: UInt32) throws(FaceFault) {
+    package func removeTemplateUpdate(_ id: String, of user: UInt32) throws(FaceFault) {
         for var record in try records(of: user) {
             guard let index = record.learned.firstIndex(where: { $0.id == id }) else { continue }
             record.learned.remove(at: index)

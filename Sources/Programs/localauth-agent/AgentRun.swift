@@ -37,11 +37,11 @@ import Windows
         let agent = PromptAgent(
             connection,
             serving: .session,
-            isFallback: arguments.has("fallback"),
+            isFallback: arguments.hasFlag("fallback"),
             view: view,
             changed: follow
         )
-        if !arguments.has("resident") {
+        if !arguments.hasFlag("resident") {
             endWhenIdle(view)
         } else if !Display.isX11 {
             beginAnew(agent, after: view)

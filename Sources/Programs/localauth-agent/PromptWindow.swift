@@ -48,7 +48,7 @@ import Windows
     func take(_ progress: PromptProgress) {
         let old = state
         hasOverflowed = false
-        state.take(progress)
+        state.apply(progress)
         let new = state
         if old.asksApplicationPassword != new.asksApplicationPassword { clearSecret() }
         if new.canConfirm && !old.canConfirm {
@@ -119,7 +119,7 @@ import Windows
 
     private func fallBack() {
         guard state.canFallBack else { return }
-        state.answered()
+        state.withdrawOffers()
         prompt.fallBack()
         draw()
     }
@@ -136,7 +136,7 @@ import Windows
 
     private func confirm() {
         guard !isSettling, state.canConfirm else { return }
-        state.answered()
+        state.withdrawOffers()
         prompt.confirm()
         draw()
         if state.takesSecret { part("secret").takeKeys() }
@@ -174,8 +174,8 @@ import Windows
         let details = state.details
         gtk_window_set_title(window.asWindow, PromptText.heading)
         part("heading").text = PromptText.heading
-        part("reason").text = PromptText.question(details)
-        let claim = PromptText.claim(details)
+        part("reason").text = PromptText.requestSentence(details)
+        let claim = PromptText.claimedRequester(details)
         part("origin").text = PromptText.origin(details)
         part("claim").text = claim ?? ""
         part("claim").isVisible = claim != nil
@@ -253,7 +253,7 @@ import Windows
     private func drawWords() {
         part("invitation").text = state.invitation
         part("invitation").isVisible = !state.invitation.isEmpty
-        let words = hasOverflowed ? localized("The password cannot be longer.") : state.words
+        let words = hasOverflowed ? localized("The password cannot be longer.") : state.statusText
         part("status").text = words
     }
 

@@ -28,7 +28,7 @@ import Windows
 
     func update(_ prompt: Prompt, _ progress: PromptProgress) {
         if let index = waiting.firstIndex(where: { $0.prompt === prompt }) {
-            waiting[index].state.take(progress)
+            waiting[index].state.apply(progress)
         }
         guard shown?.prompt === prompt else { return }
         shown?.window.take(progress)

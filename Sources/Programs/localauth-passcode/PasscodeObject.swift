@@ -90,7 +90,7 @@ import ServiceProgram
     func leave(_ connection: Connection) async {
         isLeaving = true
         try? await connection.giveUpName(Passcode1.busName)
-        await daemon.hasHeard(within: Self.patience)
+        await daemon.waitUntilNotified(within: Self.patience)
     }
 
     func stop() {

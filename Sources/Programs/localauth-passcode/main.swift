@@ -42,7 +42,7 @@ ServiceProgram(
     let idleness = Idleness(
         served: { connection.served },
         mayEnd: { !connection.isAnswering && passcode.isIdle },
-        leave: { await passcode.leave(connection) }
+        releaseNames: { await passcode.leave(connection) }
     )
     return RunningService(idleness: idleness, stop: { passcode.stop() })
 }

@@ -28,7 +28,7 @@ struct Subject: Sendable {
         do {
             let connection = try bus.connect()
             let program = try SensorBench.start(words, on: bus, hasStream: true)
-            let found = Witness<(name: String, owner: String)>()
+            let found = EventRecorder<(name: String, owner: String)>()
             let watch = connection.watchNames(under: "org.localauth.Sensor1") { name, owner in
                 if let owner, name.hasPrefix(Self.namespace) { found.record((name, owner)) }
             }
@@ -55,7 +55,7 @@ struct Subject: Sendable {
     }
 
     @BusActor private static func first(
-        of found: Witness<(name: String, owner: String)>,
+        of found: EventRecorder<(name: String, owner: String)>,
         _ program: ChildProcess
     ) async throws -> (name: String, owner: String) {
         do {

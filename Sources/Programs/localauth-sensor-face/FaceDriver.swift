@@ -177,14 +177,14 @@ import ServiceProgram
         }
     }
 
-    func learned(of user: UInt32) async throws(SensorFault) -> [LearnedEntry] {
-        try await faults { () async throws(FaceFault) in try await self.store().learned(of: user) }
+    func templateUpdates(of user: UInt32) async throws(SensorFault) -> [LearnedEntry] {
+        try await faults { () async throws(FaceFault) in try await self.store().templateUpdates(of: user) }
             .map { LearnedEntry(id: $0.id, template: $0.template, learned: $0.time) }
     }
 
-    func removeLearned(_ id: String, of user: UInt32) async throws(SensorFault) {
+    func removeTemplateUpdate(_ id: String, of user: UInt32) async throws(SensorFault) {
         try await faults { () async throws(FaceFault) in
-            try await self.store().removeLearned(id, of: user)
+            try await self.store().removeTemplateUpdate(id, of: user)
         }
     }
 

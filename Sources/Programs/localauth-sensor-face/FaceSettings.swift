@@ -62,8 +62,8 @@ struct FaceSettings: Sendable {
         case (let device, nil): source = .camera(device)
         case (nil, let file?): source = .replay(file)
         }
-        isInfrared = arguments.has("infrared")
-        asksForAttention = !arguments.has("no-attention")
+        isInfrared = arguments.hasFlag("infrared")
+        asksForAttention = !arguments.hasFlag("no-attention")
         switch source {
         case .camera: break
         case .replay where isInfrared:
@@ -74,7 +74,7 @@ struct FaceSettings: Sendable {
         }
         state = arguments["state-directory"] ?? Self.defaultState
         models = FaceModels(folder: arguments["models"] ?? Self.models(in: state))
-        threshold = arguments.has("strict") ? .strict : .ordinary
+        threshold = arguments.hasFlag("strict") ? .strict : .ordinary
         do throws(CameraFault) {
             hook = try arguments["pre-open-hook"]
                 .map { path throws(CameraFault) in

@@ -13,7 +13,7 @@ import SensorKit
     private let start: SensorProperties
     var pending: [Outcome] = []
     var touches: [Bool] = []
-    var shelf = TemplateShelf()
+    var shelf = EnrolledTemplates()
     /// Ends the running operation, like Cancel.
     var fault: SensorFault?
     var isRunning = false
@@ -73,7 +73,7 @@ import SensorKit
 
     func reset() {
         let users = shelf.users
-        shelf = TemplateShelf()
+        shelf = EnrolledTemplates()
         pending = []
         properties = start
         interrupt(.failed("The simulated sensor was reset."))

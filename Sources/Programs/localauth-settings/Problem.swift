@@ -30,7 +30,7 @@ struct Problem: Hashable {
     /// hints for programmers.
     ///
     /// With `needsPassword` the sensors work again after the next correct password.
-    init?(_ finding: Finding, needsPassword: Bool) {
+    init?(_ finding: DiagnosisLine, needsPassword: Bool) {
         guard finding.state != "ok" else { return nil }
         var message = serviceText(finding.message)
         var remedy = Self.namesCommand(finding.remedy) ? "" : serviceText(finding.remedy)

@@ -179,7 +179,7 @@ import Windows
             let policy = AuthenticationPolicy.biometrics.rawValue
             let code = try await service.manager.canEvaluate(policy: policy).code
             let needsPassword = code == RefusalCode.biometryLockout.rawValue
-            new.problems = try await service.diagnose().map(Finding.init)
+            new.problems = try await service.diagnose().map(DiagnosisLine.init)
                 .compactMap { Problem($0, needsPassword: needsPassword) }
         }
         return new

@@ -30,7 +30,7 @@ ServiceProgram(
     do throws(ConfigurationError) {
         configuration = try file.read()
     } catch {
-        guard arguments.has("refuse-on-mistake") else { throw error }
+        guard arguments.hasFlag("refuse-on-mistake") else { throw error }
         mistake = error
     }
     let directory = try StateDirectory.path(arguments["state-directory"])

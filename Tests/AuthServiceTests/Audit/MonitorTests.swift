@@ -12,8 +12,8 @@ struct MonitorTests {
     private static func watch(
         _ bench: AuditBench,
         _ connection: Connection
-    ) async throws -> Witness<[String: Variant]> {
-        let seen = Witness<[String: Variant]>()
+    ) async throws -> EventRecorder<[String: Variant]> {
+        let seen = EventRecorder<[String: Variant]>()
         let owner = try await connection.nameOwner(TestDaemon.name)
         _ = bench.manager(connection).onEvaluated(sender: owner) { seen.record($0) }
         try await bench.manager(connection).monitor(options: ["unknown": .bool(true)])

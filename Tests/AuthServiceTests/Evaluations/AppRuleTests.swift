@@ -77,7 +77,7 @@ struct AppRuleTests {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
             let own = bench.manager(person.connection)
-            let codes = Witness<Int32>()
+            let codes = EventRecorder<Int32>()
             let ask: @BusActor @Sendable () async -> Void = {
                 for policy in [UInt32(1), 2, 3, 4] {
                     let answer = try? await own.canEvaluate(policy: policy)

@@ -46,7 +46,7 @@ struct SameTurnTests {
             // Signal in any case, because closing the store waits for its thread.
             defer { disk.signal() }
             evaluations.handle(.passcodeRequired(uid: peer.uid, cause: .remote("")))
-            let told = Witness<Int32?>()
+            let told = EventRecorder<Int32?>()
             let answers = [
                 onLoop { told.record(try? await bench.manager().canEvaluate(policy: 1).code) },
                 onLoop {

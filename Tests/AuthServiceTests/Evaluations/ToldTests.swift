@@ -226,7 +226,7 @@ struct ToldTests {
             let asked = sensor.count(of: "ListTemplates")
             _ = sensor.add(for: person.peer.uid)
             await bench.heard()
-            let states = Witness<[UInt8]>()
+            let states = EventRecorder<[UInt8]>()
             let read = onLoop {
                 let known = try? await context.domainState()
                 states.record(known?["biometry"]?.asBytes ?? [])
@@ -282,7 +282,7 @@ struct ToldTests {
             let (person, sensor, _) = try await bench.enrolled()
             let context = try await bench.context(on: person.connection)
             let state = try await bench.state(context)
-            let told = Witness<[UInt8]>()
+            let told = EventRecorder<[UInt8]>()
             _ = context.onPropertiesChanged { values, _ in
                 let state = values["DomainState"]?.asDictionary?["biometry"]?.asBytes
                 if let state { told.record(state) }

@@ -190,7 +190,7 @@ struct KeychainKeyTests {
                 { _ = try await key.sign([3]).value() },
             ]
             for (number, body) in others.enumerated() {
-                let running = Witness<DBusError.Name?>()
+                let running = EventRecorder<DBusError.Name?>()
                 onLoop {
                     do {
                         try await body()

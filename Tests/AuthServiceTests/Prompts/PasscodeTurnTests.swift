@@ -9,7 +9,7 @@ struct PasscodeTurnTests {
     /// Holds a verifier's verdicts until the test releases them.
     @BusActor
     private final class Gate {
-        private let released = Witness<Void>()
+        private let released = EventRecorder<Void>()
         private var admitted = 0
 
         init(_ verifier: ScriptedVerifier) {

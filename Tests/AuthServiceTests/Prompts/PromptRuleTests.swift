@@ -190,7 +190,7 @@ struct PromptRuleTests {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
             let app = try person.app(bench.bus)
-            let word = Witness<Bool>()
+            let word = EventRecorder<Bool>()
             person.beforeAnswer = {
                 _ = try? await word.first("a word", within: .seconds(60)) { $0 }
             }

@@ -125,7 +125,7 @@ struct NeighbourTests {
     @Test("L21: announcements about agents are limited in each second")
     func announcements() async throws {
         try await ServiceBench.run { bench in
-            let told = Witness<[String]>()
+            let told = EventRecorder<[String]>()
             _ = bench.manager.onPropertiesChanged { _, invalidated in told.record(invalidated) }
             _ = try await bench.manager.version()
             let start = ContinuousClock.now

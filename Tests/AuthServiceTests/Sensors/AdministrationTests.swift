@@ -27,11 +27,11 @@ final class ScriptedPolkit {
     }
 
     var word = Word.no
-    let questions = Witness<Question>()
+    let questions = EventRecorder<Question>()
     /// The cancellation ids of the calls.
-    let cancellations = Witness<String>()
+    let cancellations = EventRecorder<String>()
     /// The cancellation ids that were canceled.
-    let withdrawn = Witness<String>()
+    let withdrawn = EventRecorder<String>()
     let connection: Connection
 
     init(on connection: Connection) throws {

@@ -61,7 +61,7 @@ struct DiscardedTemplateTests {
     @Test("R50: the user's other changes can't delay the removal")
     func behindOthers() async throws {
         try await ServiceBench.run { service in
-            let ends = Witness<Bool>()
+            let ends = EventRecorder<Bool>()
             let bench = try await Bench(service) { person, sensor in
                 sensor.unanswered.insert("RenameTemplate")
                 let device = service.device(on: person.connection)

@@ -59,8 +59,8 @@ struct DomainStateTests {
             let sensor = try await bench.sensor()
             _ = sensor.add(for: bench.uid)
             let context = try await bench.context()
-            let changes = Witness<[UInt8]>()
-            let evaluated = Witness<Variant>()
+            let changes = EventRecorder<[UInt8]>()
+            let evaluated = EventRecorder<Variant>()
             _ = context.onPropertiesChanged { values, _ in
                 let state = values["DomainState"]?.asDictionary?["biometry"]?.asBytes
                 if let state { changes.record(state) }

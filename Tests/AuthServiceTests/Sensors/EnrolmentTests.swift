@@ -17,7 +17,7 @@ struct EnrolmentTests {
         try await ServiceBench.run { bench in
             let person = try await bench.person()
             let sensor = try await bench.sensor()
-            let overheard = Witness<String>()
+            let overheard = EventRecorder<String>()
             _ = bench.device().onEvent { kind, _ in overheard.record(kind) }
             let call = try bench.enroll(person)
             let operation = try await sensor.operation()
@@ -70,7 +70,7 @@ struct EnrolmentTests {
                 "parent-window": .string("x11:1a"), "activation-token": .string("token"),
             ]
             for number in 0..<3 {
-                let ended = Witness<DBusError.Name>()
+                let ended = EventRecorder<DBusError.Name>()
                 onLoop {
                     do throws(DBusError) {
                         switch number {

@@ -28,7 +28,7 @@ struct IdleSensorTests {
             let context = try await bench.context()
             let states = try await bench.announcedStates(of: "Sleepy")
             // Record all owners, because a process may exit before a poll sees it.
-            let owners = Witness<String>()
+            let owners = EventRecorder<String>()
             let watch = bench.client.watchName(Self.name) { owner in
                 if let owner { owners.record(owner) }
             }

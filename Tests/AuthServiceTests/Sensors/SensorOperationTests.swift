@@ -118,7 +118,7 @@ struct SensorOperationTests {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await Self.enrolled(bench)
             let context = try await bench.context(on: person.connection)
-            let events = Witness<(kind: String, detail: [String: Variant])>()
+            let events = EventRecorder<(kind: String, detail: [String: Variant])>()
             _ = context.onEvent { kind, detail in events.record((kind, detail)) }
             let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
             let (operation, start) = (try await sensor.operation(), ContinuousClock.now)
@@ -235,7 +235,7 @@ struct SensorOperationTests {
                 }
             }
             let context = try await bench.context(on: person.connection)
-            let events = Witness<(kind: String, detail: [String: Variant])>()
+            let events = EventRecorder<(kind: String, detail: [String: Variant])>()
             _ = context.onEvent { kind, detail in events.record((kind, detail)) }
             let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
             if loss != .unpluggedEarly {
@@ -266,7 +266,7 @@ struct SensorOperationTests {
             #expect(SensorOperations.patience == .seconds(5))
             let (person, sensor, _) = try await Self.enrolled(bench)
             sensor.onCancel = .ignore
-            let reasons = Witness<String>()
+            let reasons = EventRecorder<String>()
             let source = bench.device()
                 .onPropertiesChanged { changed, _ in
                     if let reason = changed["Unavailability"]?.asString { reasons.record(reason) }
@@ -426,7 +426,7 @@ struct SensorOperationTests {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await Self.enrolled(bench)
             let context = try await bench.context(on: person.connection)
-            let events = Witness<String>()
+            let events = EventRecorder<String>()
             _ = context.onEvent { kind, _ in events.record(kind) }
             let call = try context.evaluateStream(policy: 1, reason: "test", options: [:])
             let (operation, start) = (try await sensor.operation(), ContinuousClock.now)
@@ -468,7 +468,7 @@ extension ServiceBench {
 /// A running call of Evaluate and its result.
 @BusActor
 final class RunningEvaluation {
-    private let ended = Witness<Result<[String: Variant], DBusError>>()
+    private let ended = EventRecorder<Result<[String: Variant], DBusError>>()
 
     init(_ manager: Authentication1Proxy, _ policy: UInt32) {
         onLoop {

@@ -45,12 +45,12 @@ struct SensorTests {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
             #expect(try await bench.manager.biometryTypes() == [1])
-            let told = Witness<Variant>()
+            let told = EventRecorder<Variant>()
             let context = try await bench.context()
             _ = context.onPropertiesChanged { values, _ in
                 if let type = values["BiometryType"] { told.record(type) }
             }
-            let announced = Witness<[String: Variant]>()
+            let announced = EventRecorder<[String: Variant]>()
             _ = bench.manager.onPropertiesChanged { values, _ in announced.record(values) }
             _ = try await bench.manager.version()
             sensor.connection.close()
@@ -69,7 +69,7 @@ struct SensorTests {
     func changes() async throws {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
-            let announced = Witness<[String]>()
+            let announced = EventRecorder<[String]>()
             _ = bench.device()
                 .onPropertiesChanged { values, _ in
                     announced.record(values.keys.sorted())
@@ -268,7 +268,7 @@ struct SensorTests {
         try await ServiceBench.run { bench in
             let sensor = try await bench.sensor()
             _ = sensor.add(for: bench.uid)
-            let announcements = Witness<String>()
+            let announcements = EventRecorder<String>()
             _ = bench.device().onPropertiesChanged { _, _ in announcements.record("") }
             let start = ContinuousClock.now
             for number in 0..<3000 {

@@ -113,7 +113,7 @@ struct UnansweredListTests {
             let (person, sensor, _) = try await bench.enrolled()
             let context = try await bench.context(on: person.connection)
             let state = try await bench.state(context)
-            let told = Witness<[UInt8]>()
+            let told = EventRecorder<[UInt8]>()
             _ = context.onPropertiesChanged { values, _ in
                 let state = values["DomainState"]?.asDictionary?["biometry"]?.asBytes
                 if let state { told.record(state) }

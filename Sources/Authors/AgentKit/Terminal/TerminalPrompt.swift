@@ -64,11 +64,11 @@ internal import Localization
         let details = prompt.details
         let cancel = plainText(details.cancelTitle ?? localized("cancel"), limit: 64)
         let keys = localized("Ctrl-C: %1$s.", cancel)
-        let claim = PromptText.claim(details).map { [$0] } ?? []
-        let known = [state.invitation, state.words].filter { !$0.isEmpty }
+        let claim = PromptText.claimedRequester(details).map { [$0] } ?? []
+        let known = [state.invitation, state.statusText].filter { !$0.isEmpty }
         let words = known.isEmpty ? PromptText.invitation(details) : known.joined(separator: "\n")
         let lines =
-            [PromptText.question(details), PromptText.origin(details)] + claim
+            [PromptText.requestSentence(details), PromptText.origin(details)] + claim
             + PromptText.facts(details) + ["\(words) \(keys)"]
         shown.terminal.write("\n\(lines.map(shown.terminal.wrapped).joined(separator: "\n"))\n")
         if state.canFallBack { offerFallback(shown) }
@@ -78,11 +78,11 @@ internal import Localization
     /// Prints the event and the choices, or records the event for a queued prompt.
     public func update(_ prompt: Prompt, _ progress: PromptProgress) {
         if let index = waiting.firstIndex(where: { $0.prompt === prompt }) {
-            waiting[index].state.take(progress)
+            waiting[index].state.apply(progress)
         }
         guard let shown, shown.prompt === prompt else { return }
         let old = shown.state
-        shown.state.take(progress)
+        shown.state.apply(progress)
         if progress.asksForKeys, !old.takesSecret { shown.terminal.dropInput() }
         let asksOther = shown.state.asksApplicationPassword != old.asksApplicationPassword
         if asksOther || (shown.state.canConfirm && !old.canConfirm) {
@@ -185,10 +185,10 @@ internal import Localization
         case .enter where shown.state.takesSecret && !line.isEmpty:
             send(&line, shown)
         case .enter where shown.state.canConfirm:
-            shown.state.answered()
+            shown.state.withdrawOffers()
             shown.prompt.confirm()
         case .enter where shown.state.canFallBack:
-            shown.state.answered()
+            shown.state.withdrawOffers()
             shown.prompt.fallBack()
         case .byte(let byte) where shown.state.takesSecret:
             if !line.append(byte) { shown.terminal.write("\u{7}") }
@@ -214,7 +214,7 @@ internal import Localization
         }
         line.wipe()
         shown.state.submitted(isSent)
-        say(shown, shown.state.news)
+        say(shown, shown.state.lastEvent)
         ask(shown)
     }
 }

@@ -5,7 +5,7 @@ internal import Localization
 public enum PromptText {
     public static var heading: String { localized("Authentication Required") }
 
-    public static func question(_ details: PromptDetails) -> String {
+    public static func requestSentence(_ details: PromptDetails) -> String {
         let reason = translation(of: details.reason, like: reasons)
         let caller = caller(details)
         guard details.requester.isEmpty else {
@@ -66,7 +66,7 @@ public enum PromptText {
     }
 
     /// A sentence about the app that the caller claims to act for; nil without a claim.
-    public static func claim(_ details: PromptDetails) -> String? {
+    public static func claimedRequester(_ details: PromptDetails) -> String? {
         guard !details.requester.isEmpty else { return nil }
         return details.requesterPID == 0
             ? localized("“%1$s” is the app's own claim.", details.requester)
@@ -120,7 +120,7 @@ public enum PromptText {
             return !others.isEmpty || !own.contains { $0.1 == type }
         }
         if !plain.isEmpty || own.isEmpty {
-            lines.append(way(Set(plain), takesPassword))
+            lines.append(generalInvitation(Set(plain), takesPassword))
         } else if takesPassword {
             lines.append(localized("You can also enter your password."))
         }
@@ -128,7 +128,7 @@ public enum PromptText {
     }
 
     /// An empty set stands for companions only.
-    private static func way(_ types: Set<UInt32>, _ takesPassword: Bool) -> String {
+    private static func generalInvitation(_ types: Set<UInt32>, _ takesPassword: Bool) -> String {
         switch types {
         case [], [0]:
             takesPassword
@@ -278,7 +278,7 @@ public enum PromptText {
 
     private static func ready(_ sensor: String, _ type: UInt32, _ ownWords: String?) -> String {
         if let ownWords { return localized("“%1$s” (%2$s is ready).", ownWords, sensor) }
-        guard !sensor.isEmpty else { return way([type], false) }
+        guard !sensor.isEmpty else { return generalInvitation([type], false) }
         return switch BiometryType(rawValue: type) {
         case BiometryType.none?: localized("Use your security key (%1$s is ready).", sensor)
         case .fingerprint: localized("Touch the fingerprint sensor (%1$s is ready).", sensor)

@@ -102,7 +102,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     package let fixture: PromptFixture
     package let bus: PrivateBus
     /// The stand-in for the service.
-    package private(set) var desk: PromptDesk
+    package private(set) var desk: StandInPromptService
     package private(set) var program: ChildProcess
     package let terminal: Pty
     private var watch: EventSource?
@@ -127,7 +127,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         self.fixture = fixture
         bus = try PrivateBus()
         terminal = try Pty()
-        desk = try PromptDesk(on: bus)
+        desk = try StandInPromptService(on: bus)
         program = try Self.start(fixture, bus, terminal)
         listen()
         do {
@@ -172,7 +172,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     }
 
     /// The output on the terminal.
-    package var said: String { terminal.screen }
+    package var output: String { terminal.screen }
 
     package func end() async {
         watch?.cancel()
@@ -207,9 +207,9 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     /// Starts another service; call after ``leave()``.
     package func replaceService() async throws {
         let bus = bus
-        var next: PromptDesk?
+        var next: StandInPromptService?
         try await eventually("the service's name to be free") {
-            next = try? PromptDesk(on: bus)
+            next = try? StandInPromptService(on: bus)
             return next != nil
         }
         begun = []

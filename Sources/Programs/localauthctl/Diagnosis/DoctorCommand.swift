@@ -23,7 +23,7 @@ struct DoctorCommand: ParsableCommand {
             let service = try await Self.reach(bus)
             defer { service.connection.flush() }
             let checks =
-                try await service.diagnose().map(Finding.init) + Finding.cameras()
+                try await service.diagnose().map(DiagnosisLine.init) + DiagnosisLine.cameras()
                 + PAMFile.findings()
             if output.json {
                 print(JSON.array(checks.map(\.json)).text)
@@ -63,7 +63,7 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
-extension Finding {
+extension DiagnosisLine {
     var json: JSON {
         .object([
             ("name", .string(name)), ("state", .string(state)), ("message", .string(message)),

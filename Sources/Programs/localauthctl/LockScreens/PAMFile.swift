@@ -46,7 +46,7 @@ struct PAMFile {
     private var isOwn: Bool { access(path, F_OK) == 0 }
 
     /// Returns the lines of `doctor` for the installed lock screens.
-    static func findings() -> [Finding] {
+    static func findings() -> [DiagnosisLine] {
         all.compactMap { file in
             let message: String
             switch file.state {
@@ -54,7 +54,7 @@ struct PAMFile {
             case .on: message = localized("Sensors open the lock screen of %1$s.", file.title)
             case .off: message = localized("The lock screen of %1$s uses no sensors.", file.title)
             }
-            return Finding(name: "lock-screen \(file.title)", state: "ok", message: message)
+            return DiagnosisLine(name: "lock-screen \(file.title)", state: "ok", message: message)
         }
     }
 

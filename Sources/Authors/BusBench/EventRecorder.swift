@@ -1,7 +1,7 @@
 public import DBus
 
 /// Records events, and waits for events that are still to come.
-@BusActor public final class Witness<Element: Sendable> {
+@BusActor public final class EventRecorder<Element: Sendable> {
     /// All events so far, in order.
     public private(set) var seen: [Element] = []
     private var waiting: [@BusActor () -> Void] = []

@@ -5,14 +5,14 @@ import TestSupport
 import Testing
 
 /// Tests of templates on disk.
-struct TemplateShelfTests {
+struct EnrolledTemplatesTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
     @Test("The next process finds all kept templates in order, and no removed template")
     func kept() throws {
-        var shelf = try TemplateShelf(folder: folder.path)
+        var shelf = try EnrolledTemplates(folder: folder.path)
         let thumb = try shelf.add(for: 1, label: "thumb\nof the left")
         let removed = try shelf.add(for: 1, label: "index")
         let little = try shelf.add(for: 1, label: "")
@@ -20,7 +20,7 @@ struct TemplateShelfTests {
         try shelf.remove(removed, of: 1)
         try shelf.rename(little, of: 1, to: "小指")
         #expect(try shelf.removeAll(of: 2) == 1)
-        let next = try TemplateShelf(folder: folder.path)
+        let next = try EnrolledTemplates(folder: folder.path)
         #expect(next.users == [1] && next[1] == shelf[1])
         #expect(next[1].map(\.id) == [thumb, little])
         #expect(next[1].map(\.label) == ["thumb\nof the left", "小指"])
@@ -28,7 +28,7 @@ struct TemplateShelfTests {
 
     @Test("An unknown template is an error for every user, and without a folder no file is written")
     func unknown() throws {
-        var shelf = try TemplateShelf(folder: nil)
+        var shelf = try EnrolledTemplates(folder: nil)
         let id = try shelf.add(for: 1, label: "one")
         #expect(throws: SensorFault.noTemplates) { try shelf.remove(id, of: 2) }
         #expect(throws: SensorFault.noTemplates) { try shelf.rename("x", of: 1, to: "y") }
@@ -37,7 +37,7 @@ struct TemplateShelfTests {
 
     @Test("A failed write is an error and changes no template")
     func full() throws {
-        var shelf = try TemplateShelf(folder: folder.path)
+        var shelf = try EnrolledTemplates(folder: folder.path)
         let id = try shelf.add(for: 1, label: "one")
         // rename(2) cannot replace a folder that is not empty.
         let file = folder.path + "/templates"
@@ -51,6 +51,6 @@ struct TemplateShelfTests {
     func damaged(_ content: String) throws {
         let file = folder.path + "/templates"
         try TemporaryFolder.write(file, content.utf8, mode: 0o600)
-        #expect(throws: SensorFault.self) { try TemplateShelf(folder: folder.path) }
+        #expect(throws: SensorFault.self) { try EnrolledTemplates(folder: folder.path) }
     }
 }

@@ -3,23 +3,23 @@ import LocalAuthBus
 
 /// Allows at most one operation at a time, and records Cancel calls that arrive before their
 /// operation.
-@BusActor final class OperationDesk {
+@BusActor final class OperationSlot {
     private static let rememberedCancels = 16
     /// The interval at which the desk checks that the operation's caller is still on the bus.
     private static let interval = Duration.seconds(3)
 
     private let connection: Connection
-    private let notes: FaultNotes
+    private let notes: FaultLog
     private var current: SensorOperation?
     private var isClosed = false
-    private let kept = KeptMatch()
+    private let kept = UnconfirmedMatch()
     /// The task of the current operation.
     private var task: Task<Void, Never>?
     private var watch: EventSource?
     private var early: [UInt64] = []
     private var earlyCaller: String?
 
-    init(connection: Connection, notes: FaultNotes) {
+    init(connection: Connection, notes: FaultLog) {
         self.connection = connection
         self.notes = notes
     }
@@ -30,7 +30,7 @@ import LocalAuthBus
     func run(
         _ number: UInt64,
         user: UInt32,
-        mayLearn: Bool = false,
+        mayUpdateTemplate: Bool = false,
         caller: Peer,
         _ body:
             @escaping @BusActor @Sendable (SensorOperation) async throws(SensorFault) -> String
@@ -42,7 +42,7 @@ import LocalAuthBus
         let operation = SensorOperation(
             number: number,
             user: user,
-            mayLearn: mayLearn,
+            mayUpdateTemplate: mayUpdateTemplate,
             caller: caller,
             connection: connection
         )
@@ -60,7 +60,7 @@ import LocalAuthBus
         watchCaller()
         await task.value
         leaving.cancel()
-        let lesson = operation.takeLesson()
+        let lesson = operation.takeTemplateUpdate()
         let template = try operation.answer()
         if let lesson { kept.keep(lesson, of: number, for: caller) }
         return template
@@ -68,7 +68,7 @@ import LocalAuthBus
 
     /// Returns the lesson of the caller's match that a password has confirmed; nil if there is no
     /// lesson or it has expired.
-    func lesson(of number: UInt64, caller: Peer) -> KeptMatch.Lesson? {
+    func templateUpdate(of number: UInt64, caller: Peer) -> UnconfirmedMatch.TemplateUpdate? {
         isIdle ? kept.take(number, for: caller) : nil
     }
 
@@ -123,7 +123,7 @@ import LocalAuthBus
 
     private static func result(
         of operation: SensorOperation,
-        _ notes: FaultNotes,
+        _ notes: FaultLog,
         _ body: @BusActor @Sendable (SensorOperation) async throws(SensorFault) -> String
     ) async -> Result<String, DBusError> {
         do throws(SensorFault) {

@@ -3,7 +3,7 @@ import DBus
 /// A sensor's faults, kept for the log and for Health.
 ///
 /// The daemon shows a fault to the user only once, but an administrator needs it later.
-@BusActor final class FaultNotes {
+@BusActor final class FaultLog {
     enum Request: Hashable {
         /// Verify, Enroll, and changes to templates.
         case operation

@@ -5,13 +5,13 @@ import Testing
 
 /// Tests of which faults are logged, and how long they stay in Health.
 @Suite(.timeLimit(.minutes(10)))
-struct FaultNotesTests {
+struct FaultLogTests {
     init() { EventLoop.shared.startThread() }
 
     @Test("Each operation's message is logged; a list's message only if it is new")
     @BusActor func told() {
         var lines: [String] = []
-        let notes = FaultNotes { lines.append($0) }
+        let notes = FaultLog { lines.append($0) }
         for _ in 0..<2 { notes.failed(.failed("operation"), .operation) }
         for _ in 0..<2 { notes.failed(.inUse("list"), .list) }
         #expect(lines == ["operation", "operation", "list"])
@@ -23,7 +23,7 @@ struct FaultNotesTests {
     @Test("Faults without a driver's message leave no note")
     @BusActor func silent() {
         var lines: [String] = []
-        let notes = FaultNotes { lines.append($0) }
+        let notes = FaultLog { lines.append($0) }
         let faults: [SensorFault] = [
             .canceled, .busy, .noTemplates, .full, .duplicate, .disconnected,
         ]
@@ -34,7 +34,7 @@ struct FaultNotesTests {
 
     @Test("A working list clears only a list's fault, an operation clears both")
     @BusActor func takenBack() {
-        let notes = FaultNotes { _ in }
+        let notes = FaultLog { _ in }
         notes.failed(.failed("list"), .list)
         #expect(notes.last == "list")
         notes.failed(.failed("operation"), .operation)

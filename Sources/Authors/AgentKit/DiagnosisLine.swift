@@ -3,7 +3,7 @@ internal import Linux
 internal import Localization
 
 /// A line of a diagnosis: the subject, its state and a remedy.
-package struct Finding: Hashable, Sendable {
+package struct DiagnosisLine: Hashable, Sendable {
     package let name: String
     /// `ok`, `warning`, `failed`, or a word of a later version.
     package let state: String
@@ -27,7 +27,7 @@ package struct Finding: Hashable, Sendable {
     }
 
     /// Lists open cameras of the user's own processes, which the service cannot inspect.
-    package static func cameras() -> [Finding] {
+    package static func cameras() -> [DiagnosisLine] {
         FileHolder.all(of: Set((0..<64).map { "/dev/video\($0)" }))
             .map { holder in
                 let program = plainText(holder.program, limit: 64)
@@ -41,7 +41,7 @@ package struct Finding: Hashable, Sendable {
                         pid,
                         path
                     )
-                return Finding(name: "camera", state: "ok", message: message)
+                return DiagnosisLine(name: "camera", state: "ok", message: message)
             }
     }
 

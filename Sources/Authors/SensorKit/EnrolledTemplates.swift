@@ -6,7 +6,7 @@ public import LocalAuthBus
 ///
 /// A change is on disk when the method returns; a method that throws changes nothing. A crash
 /// leaves the old or the new file, never a mixture.
-public struct TemplateShelf: Sendable {
+public struct EnrolledTemplates: Sendable {
     private var enrolled: [UInt32: [Template]] = [:]
     private var folder: String?
 

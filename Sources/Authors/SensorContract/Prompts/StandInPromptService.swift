@@ -22,9 +22,9 @@ package enum PromptAct: Hashable, Sendable {
 }
 
 /// A stand-in for the service, which takes registrations and answers and unseals secrets.
-@BusActor package final class PromptDesk {
+@BusActor package final class StandInPromptService {
     /// All actions of the prompt, in order.
-    package let acts = Witness<PromptAct>()
+    package let acts = EventRecorder<PromptAct>()
     /// The error that RegisterAgent returns; nil to accept.
     package var refusal: DBusError?
     /// The error that SubmitPasscode and SubmitPassword return; nil to accept.
@@ -83,7 +83,7 @@ package enum PromptAct: Hashable, Sendable {
     }
 }
 
-extension PromptDesk: Authentication1Service {
+extension StandInPromptService: Authentication1Service {
     package func registerAgent(
         agent path: ObjectPath,
         options: [String: Variant],

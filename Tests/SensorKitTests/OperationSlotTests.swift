@@ -7,7 +7,7 @@ import Testing
 
 /// Tests of operation numbers that several callers use.
 @Suite(.timeLimit(.minutes(10)))
-struct OperationDeskTests {
+struct OperationSlotTests {
     init() { EventLoop.shared.startThread() }
 
     @Test("An early Cancel ends only its own caller's operation of that number")
@@ -16,7 +16,7 @@ struct OperationDeskTests {
             let connection = try bus.connect()
             let other = try await connection.peer(named: try bus.connect().uniqueName)
             let caller = try await connection.peer(named: try bus.connect().uniqueName)
-            let desk = OperationDesk(connection: connection, notes: FaultNotes { _ in })
+            let desk = OperationSlot(connection: connection, notes: FaultLog { _ in })
             let run = { (number: UInt64) async throws(DBusError) -> String in
                 try await desk.run(number, user: 1, caller: caller) {
                     _ async throws(SensorFault) in "match"

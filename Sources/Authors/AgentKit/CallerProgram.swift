@@ -7,7 +7,7 @@ internal import Localization
 /// The agent runs as the user, so it can inspect processes that the service cannot. The name
 /// identifies the running program, not the program that it acts for: any process can start any
 /// program.
-public struct AskingProgram: Hashable, Sendable {
+public struct CallerProgram: Hashable, Sendable {
     public let path: String
     /// The name in the desktop file, or the file name without a desktop file.
     public let name: String

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests of a match's lesson until its confirmation or expiry.
 @Suite(.timeLimit(.minutes(10)))
-struct KeptMatchTests {
+struct UnconfirmedMatchTests {
     init() { EventLoop.shared.startThread() }
 
     /// Stands for the camera data of a match; a weak reference shows when it is released.
@@ -15,7 +15,7 @@ struct KeptMatchTests {
 
     @Test("A lesson is handed out once, for its operation, to the caller of the match")
     @BusActor func once() async throws {
-        let kept = KeptMatch()
+        let kept = UnconfirmedMatch()
         let (caller, other) = (Caller(), Caller())
         kept.keep({ true }, of: 7, for: caller)
         #expect(kept.take(6, for: caller) == nil)
@@ -29,7 +29,7 @@ struct KeptMatchTests {
     @BusActor func late() async throws {
         let caller = Caller()
         for (patience, isKept) in [(Duration.milliseconds(1), false), (.seconds(3600), true)] {
-            let kept = KeptMatch(patience: patience)
+            let kept = UnconfirmedMatch(patience: patience)
             weak var picture: Picture?
             do {
                 let seen = Picture()
@@ -45,7 +45,7 @@ struct KeptMatchTests {
 
     @Test("A lesson is dropped by the next operation, with its caller, and by the next lesson")
     @BusActor func dropped() {
-        let kept = KeptMatch()
+        let kept = UnconfirmedMatch()
         weak var picture: Picture?
         let caller = Caller()
         do {
@@ -70,10 +70,10 @@ struct KeptMatchTests {
         try await PrivateBus.run { bus in
             let connection = try bus.connect()
             let caller = try await connection.peer(named: try bus.connect().uniqueName)
-            let desk = OperationDesk(connection: connection, notes: FaultNotes { _ in })
+            let desk = OperationSlot(connection: connection, notes: FaultLog { _ in })
             let seen = Seen()
             for (number, isLearned) in [(UInt64(1), true), (2, false)] {
-                let id = try await desk.run(number, user: 1, mayLearn: true, caller: caller) {
+                let id = try await desk.run(number, user: 1, mayUpdateTemplate: true, caller: caller) {
                     (operation) async throws(SensorFault) in
                     // The previous operation has been released.
                     #expect(seen.operation == nil)
@@ -84,12 +84,12 @@ struct KeptMatchTests {
                 }
                 #expect(id == "match" && seen.operation != nil)
                 guard isLearned else { continue }
-                let lesson = try #require(desk.lesson(of: number, caller: caller))
+                let lesson = try #require(desk.templateUpdate(of: number, caller: caller))
                 #expect(try await lesson())
             }
             // The next operation drops the unused lesson.
             await #expect(throws: DBusError.self) {
-                _ = try await desk.run(3, user: 1, mayLearn: true, caller: caller) {
+                _ = try await desk.run(3, user: 1, mayUpdateTemplate: true, caller: caller) {
                     (operation) async throws(SensorFault) in
                     #expect(seen.operation == nil)
                     seen.operation = operation
