@@ -241,7 +241,7 @@ package final class AuthService {
     private func sweepLater() {
         _ = EventLoop.shared.schedule(after: .seconds(600)) { [weak self] in
             guard let self else { return }
-            onLoop { await self.connection.catchUpWithNames() }
+            onLoop { await self.connection.refreshNames() }
             sweepLater()
         }
     }

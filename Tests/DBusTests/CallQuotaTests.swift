@@ -9,7 +9,7 @@ struct CallQuotaTests {
     private static func quota(bytes: Int = 1000) -> CallQuota {
         CallQuota(
             table: [ExampleService.name: ["Who": .immediate, "Containers": .immediate]],
-            limits: [.question: .init(perConnection: 2, perUser: 3)],
+            limits: [.query: .init(perConnection: 2, perUser: 3)],
             bytesPerUser: bytes
         )
     }

@@ -25,7 +25,7 @@ struct MissedNameTests {
             // All earlier messages of the bus precede this answer.
             _ = try await service.nameOwner(Self.name)
             #expect(!peer.hasLeft)
-            await service.catchUpWithNames()
+            await service.refreshNames()
             #expect(peer.hasLeft && !stays.hasLeft && left.seen == [true])
             #expect(service.directory.peers[guest.uniqueName] == nil)
         }
@@ -47,17 +47,17 @@ struct MissedNameTests {
             try await bus.lose(.nameOwnerChanged)
             let (first, second) = (try bus.connect(), try bus.connect())
             try first.requestName(Self.name)
-            await service.catchUpWithNames()
+            await service.refreshNames()
             first.releaseName(Self.name)
             _ = try await first.nameOwner(Self.name)
             try second.requestName(Self.name)
-            await service.catchUpWithNames()
-            await service.catchUpWithNames()
+            await service.refreshNames()
+            await service.refreshNames()
             second.close()
             try await eventually("the bus to know") {
                 try await first.nameOwner(Self.name) == nil
             }
-            await service.catchUpWithNames()
+            await service.refreshNames()
             #expect(exact.seen == [nil, first.uniqueName, second.uniqueName, nil])
             #expect(all.seen == [first.uniqueName, second.uniqueName, nil])
             for watch in watches { watch.cancel() }
@@ -126,7 +126,7 @@ struct MissedNameTests {
                         timeout: Connection.noTimeout
                     )
                 }
-            service.left(guest.name)
+            service.nameVanished(guest.name)
             try await eventually("the calls to end") { calls[0].isOver && calls[1].isOver }
             #expect(!calls[2].isOver)
             let error = await #expect(throws: DBusError.self) { _ = try await calls[0].reply() }

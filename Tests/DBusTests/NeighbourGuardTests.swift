@@ -160,7 +160,7 @@ struct NeighbourGuardTests {
             try await eventually("no question") { all.server.outgoing.pending.isEmpty }
             all.stopBus()
             defer { all.resumeBus() }
-            let asking = onLoop { await all.server.catchUpWithNames() }
+            let asking = onLoop { await all.server.refreshNames() }
             for _ in 0..<2 {
                 // The list of names, and the owner of the known name.
                 try await eventually("both questions") { all.server.outgoing.pending.count == 2 }

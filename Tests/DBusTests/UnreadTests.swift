@@ -57,7 +57,7 @@ struct UnreadTests {
             )
         }
 
-        /// Sends a client more than ``GuardLimits/little``, which the client reads.
+        /// Sends a client more than ``GuardLimits/alwaysAllowedUnread``, which the client reads.
         func beSentMuch(_ client: Connection) async throws {
             for _ in 0..<3 {
                 _ = try await client.call(
@@ -242,7 +242,7 @@ struct UnreadTests {
         try await PrivateBus.run { bus in
             let guarded = NeighbourGuard(try bus.connect())
             let user = UserShare()
-            let callers = [Self.caller(GuardLimits.little, of: user), Self.caller(of: user)]
+            let callers = [Self.caller(GuardLimits.alwaysAllowedUnread, of: user), Self.caller(of: user)]
             guarded.unread = GuardLimits.unreadOfAll
             for caller in callers { #expect(!guarded.isBlocked(caller)) }
             user.unread += 1
@@ -258,16 +258,16 @@ struct UnreadTests {
             let (user, much) = (UserShare(), GuardLimits.unreadOfUser / 4)
             let (caller, other) = (Self.caller(1, of: user), Self.caller(1))
             user.unread = much - 1
-            #expect(!guarded.isDoubtful(caller))
+            #expect(!guarded.needsUnreadQuery(caller))
             user.unread = much
-            #expect(guarded.isDoubtful(caller))
+            #expect(guarded.needsUnreadQuery(caller))
             guarded.unread = GuardLimits.unreadOfAll / 4 - 1
-            #expect(!guarded.isDoubtful(other))
+            #expect(!guarded.needsUnreadQuery(other))
             guarded.unread += 1
-            #expect(guarded.isDoubtful(other))
+            #expect(guarded.needsUnreadQuery(other))
             guarded.unread = 0
             other.addUnread(GuardLimits.unreadAsked - 1)
-            #expect(guarded.isDoubtful(other))
+            #expect(guarded.needsUnreadQuery(other))
         }
     }
 
@@ -279,7 +279,7 @@ struct UnreadTests {
             let idle = try bus.connect()
             try await all.beSentMuch(idle)
             let counted = all.guarded.callers[idle.uniqueName]?.unread ?? 0
-            #expect(counted > GuardLimits.little)
+            #expect(counted > GuardLimits.alwaysAllowedUnread)
             // As if other users left as many bytes unread as all may.
             all.guarded.unread += GuardLimits.unreadOfAll
             try await all.beAnswered()

@@ -81,14 +81,14 @@ import LocalAuthBus
             watch = nil
             guard current != nil else { return }
             onLoop {
-                await self.connection.catchUpWithNames()
+                await self.connection.refreshNames()
                 self.watchCaller()
             }
         }
     }
 
     private func endIfLeft(_ operation: SensorOperation) async {
-        await connection.catchUpWithNames()
+        await connection.refreshNames()
         if operation.isCanceled, current === operation { await task?.value }
     }
 

@@ -11,11 +11,11 @@ package final class CallQuota {
         /// The method is answered at once, in the turn of the loop in which the call arrives.
         case immediate
         /// The answer comes from another process or from the disk.
-        case question
-        /// As ``question``, but all waiting callers share a single query.
-        case shared
+        case query
+        /// As ``query``, but all waiting callers share a single query.
+        case sharedQuery
         /// The answer may need a person.
-        case use
+        case interactive
     }
 
     /// The most calls of one kind that may be unanswered.
@@ -31,7 +31,7 @@ package final class CallQuota {
 
     /// The kind of each method, by interface and member.
     ///
-    /// Missing methods are of kind ``Kind/question``.
+    /// Missing methods are of kind ``Kind/query``.
     package typealias Table = [String: [String: Kind]]
 
     private struct Holding {
@@ -124,9 +124,9 @@ package final class CallQuota {
         of interface: String,
         from peer: Peer
     ) throws(DBusError) -> any CallTicket {
-        let kind = table[interface]?[member] ?? .question
+        let kind = table[interface]?[member] ?? .query
         try check(kind, peer)
-        return Ticket(self, kind == .immediate ? .question : kind, peer)
+        return Ticket(self, kind == .immediate ? .query : kind, peer)
     }
 
     /// Throws `LimitsExceeded` if a further call would exceed a limit.

@@ -10,7 +10,7 @@ extension NeighbourGuard {
     /// Returns whether calls of a connection must wait until it, or its user, has read.
     func isBlocked(_ caller: Caller) -> Bool {
         let ofUser = caller.user?.unread ?? 0
-        guard unread < GuardLimits.unreadOfAll else { return ofUser > GuardLimits.little }
+        guard unread < GuardLimits.unreadOfAll else { return ofUser > GuardLimits.alwaysAllowedUnread }
         // A connection that has read everything waits only far beyond its user's limit.
         guard caller.unread > 0 else { return ofUser >= GuardLimits.unreadOfUser * 3 / 2 }
         return caller.unread >= GuardLimits.unreadOfConnection
@@ -18,7 +18,7 @@ extension NeighbourGuard {
     }
 
     /// Returns whether unread bytes are so many that the guard must ask the bus.
-    func isDoubtful(_ caller: Caller) -> Bool {
+    func needsUnreadQuery(_ caller: Caller) -> Bool {
         caller.unread >= GuardLimits.unreadAsked
             || (caller.user?.unread ?? 0) >= GuardLimits.unreadOfUser / 4
             || unread >= GuardLimits.unreadOfAll / 4
@@ -34,7 +34,7 @@ extension NeighbourGuard {
     }
 
     private func ask(_ caller: Caller) {
-        guard asksUnread, !caller.isAsked, caller.pause == nil else { return }
+        guard asksUnread, !caller.hasPendingQuery, caller.pause == nil else { return }
         let question = try? connection.startCall(
             to: Connection.driver,
             path: ObjectPath(trusted: "/org/freedesktop/DBus"),
@@ -45,11 +45,11 @@ extension NeighbourGuard {
             try writer.write(caller.name)
         }
         guard let question else { return askLater(caller) }
-        caller.isAsked = true
+        caller.hasPendingQuery = true
         let sent = caller.unread
         question.onEnd { [weak self, weak caller] reply in
             guard let self, let caller else { return }
-            caller.isAsked = false
+            caller.hasPendingQuery = false
             finish(caller, sent, reply)
         }
     }
@@ -63,7 +63,7 @@ extension NeighbourGuard {
             unread -= read
         } catch {
             switch error.name {
-            case .nameHasNoOwner: left(caller.name)
+            case .nameHasNoOwner: nameVanished(caller.name)
             case .accessDenied, .unknownMethod, .unknownInterface, .unknownObject, .notSupported,
                 .failed:
                 // dbus-broker answers `Failed`. It charges receivers and disconnects the greedy, so
@@ -75,14 +75,14 @@ extension NeighbourGuard {
         if isBlocked(caller) {
             askLater(caller)
         } else {
-            caller.refusals = 0
+            caller.delayedQueries = 0
             if !caller.backlog.isEmpty { queue.add(caller) }
         }
     }
 
     private func askLater(_ caller: Caller) {
-        let delay = Duration.milliseconds(50) * (1 << min(caller.refusals, 7))
-        caller.refusals += 1
+        let delay = Duration.milliseconds(50) * (1 << min(caller.delayedQueries, 7))
+        caller.delayedQueries += 1
         caller.pause = EventLoop.shared.schedule(after: delay) { [weak self, weak caller] in
             guard let self, let caller else { return }
             caller.pause = nil

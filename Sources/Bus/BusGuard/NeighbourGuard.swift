@@ -164,7 +164,7 @@ extension NeighbourGuard: CallGuard {
     }
 
     package func mayReceive(_ bytes: Int, _ name: String) -> Bool {
-        guard bytes > GuardLimits.little, let caller = callers[name] else { return true }
+        guard bytes > GuardLimits.alwaysAllowedUnread, let caller = callers[name] else { return true }
         // Calls begun before the connection stopped reading may go a little beyond the limits of
         // new calls.
         return caller.unread < 2 * GuardLimits.unreadOfConnection
@@ -180,10 +180,10 @@ extension NeighbourGuard: CallGuard {
         caller.addUnread(bytes)
         unread += bytes
         caller.user?.charged += bytes
-        if isDoubtful(caller) { askAboutUnread(of: caller) }
+        if needsUnreadQuery(caller) { askAboutUnread(of: caller) }
     }
 
-    package func left(_ name: String) {
+    package func nameVanished(_ name: String) {
         guard let caller = callers.removeValue(forKey: name) else { return }
         while caller.takeNext() != nil {}
         forgetUnread(of: caller)
@@ -205,7 +205,7 @@ extension NeighbourGuard: CallGuard {
         sweepPause = EventLoop.shared.schedule(after: .seconds(1)) { [weak self] in
             self?.sweepPause = nil
         }
-        onLoop { [weak connection] in await connection?.catchUpWithNames() }
+        onLoop { [weak connection] in await connection?.refreshNames() }
     }
 
     private static func bytes(of call: Message) -> Int {

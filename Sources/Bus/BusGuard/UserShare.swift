@@ -34,11 +34,11 @@ final class Caller {
     /// Bytes sent to the caller that may be unread.
     private(set) var unread = 0
     /// Whether a query to the bus about unread bytes is pending.
-    var isAsked = false
+    var hasPendingQuery = false
     /// Runs until the guard may ask the bus again.
     var pause: EventSource?
     /// Delayed queries in a row; each doubles the delay of the next.
-    var refusals = 0
+    var delayedQueries = 0
     var isQueued = false
     /// Methods served before all waiting calls, each with the number of its active sources.
     var first: [String: Int] = [:]

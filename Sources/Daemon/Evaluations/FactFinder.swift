@@ -81,7 +81,7 @@ struct FactFinder {
             ? nil : onLoop { await sessions.refresh(peer, for: uid, isDecision: isDecision) }
         // Start the slowest query first: a sensor queries the bus before it answers.
         let templates = onLoop { await enrolments.refresh(uid, waiting: patience) }
-        let names = isDecision ? onLoop { await connection.catchUpWithNames() } : nil
+        let names = isDecision ? onLoop { await connection.refreshNames() } : nil
         let passcode = await verifier.passcode(of: uid)
         await templates.value
         await around?.value

@@ -86,7 +86,7 @@ final class AgentDirectory {
         return .later { [self] () throws(DBusError) in
             let home = try await sessions.home(of: peer, isForProcess: served != nil)
             // An agent that has left must not keep another agent from its place.
-            await connection.catchUpWithNames()
+            await connection.refreshNames()
             guard let home, !peer.hasLeft else {
                 throw .denied("the caller has no session that prompts can be shown in")
             }

@@ -21,36 +21,36 @@ enum MethodQuotas {
     static func limits(_ configuration: Configuration) -> [CallQuota.Kind: CallQuota.Limit] {
         let pending = configuration.pendingPerConnection
         return [
-            .question: questions, .shared: shared,
-            .use: .init(perConnection: pending, perUser: pending * connectionsPerUser),
+            .query: questions, .sharedQuery: shared,
+            .interactive: .init(perConnection: pending, perUser: pending * connectionsPerUser),
         ]
     }
 
     static let table: CallQuota.Table = [
         Authentication1.interface: [
-            "CanEvaluate": .shared, "CanInteract": .question, "CreateContext": .immediate,
-            "Diagnose": .question,
-            "Evaluate": .use, "Invalidate": .immediate, "Monitor": .immediate,
-            "RegisterAgent": .question, "ReportUnlock": .question, "RequirePasscode": .question,
+            "CanEvaluate": .sharedQuery, "CanInteract": .query, "CreateContext": .immediate,
+            "Diagnose": .query,
+            "Evaluate": .interactive, "Invalidate": .immediate, "Monitor": .immediate,
+            "RegisterAgent": .query, "ReportUnlock": .query, "RequirePasscode": .query,
             "SubmitCancel": .immediate, "SubmitConfirm": .immediate, "SubmitFallback": .immediate,
             "SubmitPasscode": .immediate, "SubmitPassword": .immediate,
             "UnregisterAgent": .immediate,
         ],
         Context1.interface: [
-            "CanEvaluate": .shared, "ClearCredential": .immediate, "Evaluate": .use,
-            "EvaluateAccessControl": .use, "Invalidate": .immediate,
+            "CanEvaluate": .sharedQuery, "ClearCredential": .immediate, "Evaluate": .interactive,
+            "EvaluateAccessControl": .interactive, "Invalidate": .immediate,
             "IsCredentialSet": .immediate, "Release": .immediate, "SetCredential": .immediate,
         ],
         Device1.interface: [
-            "CancelEnroll": .immediate, "Enroll": .use, "ListLearned": .question,
-            "ListTemplates": .question, "RemoveAllTemplates": .use, "RemoveLearned": .use,
-            "RemoveTemplate": .use, "RenameTemplate": .question,
+            "CancelEnroll": .immediate, "Enroll": .interactive, "ListLearned": .query,
+            "ListTemplates": .query, "RemoveAllTemplates": .interactive, "RemoveLearned": .interactive,
+            "RemoveTemplate": .interactive, "RenameTemplate": .query,
         ],
         Keychain1.interface: [
-            "Add": .question, "CreateKey": .question, "Decrypt": .use, "Delete": .question,
-            "KeyExchange": .use, "Read": .use, "Search": .question, "SetSecret": .question,
-            "Sign": .use, "Update": .question,
+            "Add": .query, "CreateKey": .query, "Decrypt": .interactive, "Delete": .query,
+            "KeyExchange": .interactive, "Read": .interactive, "Search": .query, "SetSecret": .query,
+            "Sign": .interactive, "Update": .query,
         ],
-        SensorHost1.interface: ["NoMatch": .question],
+        SensorHost1.interface: ["NoMatch": .query],
     ]
 }

@@ -130,7 +130,7 @@ final class SupervisedService {
             if watch != nil {
                 ownerChanged(to: present)
             } else if present != owner {
-                await connection.catchUpWithNames()
+                await connection.refreshNames()
                 return present == owner
             }
             return true

@@ -26,7 +26,7 @@ struct MethodQuotaTests {
         let known = try #require(MethodQuotas.table[interface])
         #expect(Set(known.keys) == Set(description.methods.keys))
         // A high quota is safe only if all calls share an answer.
-        let shared = known.filter { $0.value == .shared }
+        let shared = known.filter { $0.value == .sharedQuery }
         #expect(Set(shared.keys).isSubset(of: ["CanEvaluate"]), "\(shared.keys)")
     }
 
@@ -56,7 +56,7 @@ struct MethodQuotaTests {
         var configuration = Configuration()
         for pending in [1, 8, 100] {
             configuration.pendingPerConnection = pending
-            let limit = MethodQuotas.limits(configuration)[.use]
+            let limit = MethodQuotas.limits(configuration)[.interactive]
             #expect(limit == .init(perConnection: pending, perUser: 8 * pending))
         }
     }
@@ -147,7 +147,7 @@ struct MethodQuotaTests {
             let context = try await bench.context(on: app)
             _ = try await bench.sensor()
             bench.verifier.isHeld = true
-            let methods = Self.methods(.question, context.path)
+            let methods = Self.methods(.query, context.path)
             #expect(methods.count > 10)
             try Self.ask(app)
             for method in methods {
@@ -228,7 +228,7 @@ struct MethodQuotaTests {
                 _ = try device.enrollStream(label: "a", options: [:])
                 _ = try await sensor.operation()
             }
-            let methods = Self.methods(.use, context.path)
+            let methods = Self.methods(.interactive, context.path)
             #expect(methods.count == 11)
             for method in methods {
                 let error = await Self.error(method, person.connection)

@@ -26,7 +26,7 @@ package protocol CallGuard: AnyObject {
     /// Charges a message to its receiver; nil stands for a broadcast.
     func sent(_ bytes: Int, to name: String?)
     /// Forgets a name that has no owner.
-    func left(_ name: String)
+    func nameVanished(_ name: String)
     func connectionEnded()
 }
 

@@ -9,7 +9,7 @@ extension Connection {
     /// Asks the bus for all names, and applies each change that a lost signal would have reported.
     ///
     /// Absent peers leave, and watches report new owners. Concurrent callers share one query.
-    public func catchUpWithNames() async {
+    public func refreshNames() async {
         await names.catchUps.share(true) { await self.askForNames() }
     }
 
@@ -18,15 +18,15 @@ extension Connection {
         guard let destination, destination.hasPrefix(":"), sender == Self.driver,
             error.name == .serviceUnknown || error.name == .nameHasNoOwner
         else { return }
-        left(destination)
+        nameVanished(destination)
     }
 
     /// Handles that a unique name has no owner.
     ///
     /// A unique name never gets another.
-    func left(_ name: String) {
+    func nameVanished(_ name: String) {
         peerLeft(name)
-        callGuard?.left(name)
+        callGuard?.nameVanished(name)
         endCalls(to: name)
     }
 
@@ -73,7 +73,7 @@ extension Connection {
     }
 
     private func forgetMissing(_ present: Set<String>) {
-        for name in directory.peers.keys where !present.contains(name) { left(name) }
+        for name in directory.peers.keys where !present.contains(name) { nameVanished(name) }
         for watch in names.watches where watch.isStarted {
             for name in watch.owners.keys where !present.contains(name) && !watch.isOver {
                 watch.report(name, nil)
@@ -89,7 +89,7 @@ extension Connection {
             for watch in names.watches
             where watch.isStarted && watch.covers(name) && watch.owners[name] != owner {
                 guard !watch.isOver else { continue }
-                if watch.isPrefix { watch.told.insert(name) }
+                if watch.isPrefix { watch.reportedNames.insert(name) }
                 watch.report(name, owner)
             }
         }

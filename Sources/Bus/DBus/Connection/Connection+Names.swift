@@ -10,7 +10,7 @@ final class NameWatch {
     /// For an exact name: whether its first owner has been reported.
     var isStarted = false
     /// For a prefix: the names with an owner that the bus has reported since.
-    var told: Set<String> = []
+    var reportedNames: Set<String> = []
     /// The owners reported last.
     private(set) var owners: [String: String] = [:]
     var isOver = false
@@ -181,7 +181,7 @@ extension Connection {
             for name in names {
                 askOwner(name) { owner in
                     // A change that arrived before this answer is newer.
-                    if !watch.isOver, let owner, watch.told.insert(name).inserted {
+                    if !watch.isOver, let owner, watch.reportedNames.insert(name).inserted {
                         watch.report(name, owner)
                     }
                     unanswered -= 1
@@ -236,15 +236,15 @@ extension Connection {
         }
         guard let change else { return }
         if change.new.isEmpty, change.name.hasPrefix(":") {
-            left(change.name)
+            nameVanished(change.name)
         } else if change.new.isEmpty {
-            callGuard?.left(change.name)
+            callGuard?.nameVanished(change.name)
         }
         // The answer with the first owner includes earlier signals.
         for watch in names.watches where watch.isStarted && watch.covers(change.name) {
             guard !watch.isOver else { continue }
             if watch.isPrefix {
-                watch.told.insert(change.name)
+                watch.reportedNames.insert(change.name)
             }
             watch.report(change.name, change.new.isEmpty ? nil : change.new)
         }
@@ -287,7 +287,7 @@ extension Connection {
     /// Shares a query that is pending, if no message has arrived since it was sent. Any cause for
     /// the new query is then older than the pending one.
     func askWhoOwns(_ name: String) throws(DBusError) -> PendingCall {
-        let moment = EventSources.shared.moment
+        let moment = EventSources.shared.inputCount
         if names.ownerQuestions.moment != moment {
             names.ownerQuestions = OwnerQuestions(moment: moment)
         }

@@ -30,7 +30,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         do {
             wakeUp = try EventDescriptor()
         } catch {
-            endWithout(error)
+            exitForLackOf(error)
         }
     }
 
@@ -78,7 +78,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Whether this process is a fork of the process with the loop.
     ///
     /// A fork serves no sources.
-    public var isLeftBehind: Bool {
+    public var isForkedChild: Bool {
         let home = home.load(ordering: .acquiring)
         return home != 0 && home != getpid()
     }
@@ -87,7 +87,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     ///
     /// Does nothing when the loop runs already.
     public func startThread() {
-        guard thread.load(ordering: .acquiring) == 0, !isLeftBehind else { return }
+        guard thread.load(ordering: .acquiring) == 0, !isForkedChild else { return }
         home.store(getpid(), ordering: .releasing)
         var identifier = pthread_t()
         let code = pthread_create(
@@ -99,7 +99,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             },
             nil
         )
-        if code != 0 { endWithout("a thread", code) }
+        if code != 0 { exitForLackOf("a thread", code) }
         pthread_detach(identifier)
     }
 

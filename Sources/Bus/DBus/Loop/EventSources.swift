@@ -29,7 +29,7 @@ final class EventSources {
     /// Counts events from outside: messages and waits.
     ///
     /// While the count stays equal, all work is a consequence of earlier events.
-    private(set) var moment: UInt64 = 0
+    private(set) var inputCount: UInt64 = 0
     /// In milliseconds: longer than the pauses of a caller with several calls in a row.
     var restAfter: Int32 = 5000
 
@@ -38,10 +38,10 @@ final class EventSources {
             CLOCK_BOOTTIME,
             Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK)
         )
-        if timerDescriptor < 0 { endWithout("a timer", errno) }
+        if timerDescriptor < 0 { exitForLackOf("a timer", errno) }
         poller = epoll_create1(Int32(EPOLL_CLOEXEC))
-        if poller < 0 { endWithout("a list of descriptors", errno) }
-        arrange(timerDescriptor)
+        if poller < 0 { exitForLackOf("a list of descriptors", errno) }
+        updateInterest(timerDescriptor)
     }
 
     // MARK: Sources
@@ -53,7 +53,7 @@ final class EventSources {
 
     func remove(_ connection: Connection) {
         connections.removeAll { $0 === connection }
-        arrange(connection.descriptor, for: 0)
+        updateInterest(connection.descriptor, for: 0)
     }
 
     func addTimer(after duration: Duration, _ body: @escaping @BusActor () -> Void) -> EventSource {
@@ -69,13 +69,13 @@ final class EventSources {
         let source = EventSource(body: body) {
             self.watches.removeAll { $0.source === box.source }
             let isWatched = self.watches.contains { $0.descriptor == descriptor }
-            if !isWatched { self.arrange(descriptor, for: 0) }
+            if !isWatched { self.updateInterest(descriptor, for: 0) }
         }
         box.source = source
         watches.append((descriptor, source))
         // The number may belong to a former descriptor that was closed without being canceled.
         interest[descriptor] = nil
-        arrange(descriptor)
+        updateInterest(descriptor)
         return source
     }
 
@@ -103,9 +103,9 @@ final class EventSources {
         }
         let flags = Int32(SFD_CLOEXEC) | Int32(SFD_NONBLOCK)
         let descriptor = signalfd(signalDescriptor, &mask, flags)
-        if descriptor < 0 { endWithout("a signal descriptor", errno) }
+        if descriptor < 0 { exitForLackOf("a signal descriptor", errno) }
         signalDescriptor = descriptor
-        arrange(descriptor)
+        updateInterest(descriptor)
     }
 
     // MARK: Serving
@@ -124,7 +124,7 @@ final class EventSources {
     }
 
     /// Counts a received message.
-    func noteMessage() { moment &+= 1 }
+    func noteMessage() { inputCount &+= 1 }
 
     /// Readable when any source of ``wait(_:isBusy:)`` is ready.
     var descriptor: Int32 { poller }
@@ -134,9 +134,9 @@ final class EventSources {
     /// - Returns: The longest wait in milliseconds; -1 to wait for ever.
     func prepare(_ wake: Int32) -> Int32 {
         armTimer()
-        arrange(wake)
+        updateInterest(wake)
         for connection in connections {
-            arrange(connection.descriptor, for: UInt32(UInt16(bitPattern: connection.pollEvents)))
+            updateInterest(connection.descriptor, for: UInt32(UInt16(bitPattern: connection.pollEvents)))
         }
         return waitTimeout()
     }
@@ -145,7 +145,7 @@ final class EventSources {
     ///
     /// Returns whether `wake` was written to.
     func wait(_ wake: Int32, isBusy: Bool) -> Bool {
-        moment &+= 1
+        inputCount &+= 1
         let longest = prepare(wake)
         var limit = isBusy ? 0 : longest
         let maySleep = !isBusy && onRest != nil && !hasRested && !(0..<restAfter ~= limit)
@@ -178,7 +178,7 @@ final class EventSources {
     }
 
     /// Updates the kernel's list if the events of a descriptor differ; 0 removes the descriptor.
-    private func arrange(_ descriptor: Int32, for events: UInt32 = EPOLLIN.rawValue) {
+    private func updateInterest(_ descriptor: Int32, for events: UInt32 = EPOLLIN.rawValue) {
         let before = interest[descriptor]
         guard events != before ?? 0 else { return }
         interest[descriptor] = events == 0 ? nil : events
@@ -196,10 +196,10 @@ final class EventSources {
     private func renewPoller() {
         close(poller)
         poller = epoll_create1(Int32(EPOLL_CLOEXEC))
-        if poller < 0 { endWithout("a list of descriptors", errno) }
+        if poller < 0 { exitForLackOf("a list of descriptors", errno) }
         let wanted = interest
         interest = [:]
-        for (descriptor, events) in wanted { arrange(descriptor, for: events) }
+        for (descriptor, events) in wanted { updateInterest(descriptor, for: events) }
     }
 
     /// In milliseconds.

@@ -39,7 +39,7 @@ package enum NoAnswer: Sendable {
 }
 
 /// Whether this process is a fork of the process that runs the loop.
-package var isFork: Bool { EventLoop.shared.isLeftBehind }
+package var isFork: Bool { EventLoop.shared.isForkedChild }
 
 /// Runs `body` on the bus loop, and blocks the calling thread until the result is there.
 ///
