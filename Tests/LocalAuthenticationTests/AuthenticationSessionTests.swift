@@ -56,7 +56,7 @@ struct AuthenticationSessionTests {
             (.noReply, 1, 1), (.accessDenied, 1, 1),
         ] {
             let asked = EventRecorder<Bool>()
-            let answer = try? await RemoteService.ask { () throws(DBusError) in
+            let answer = try? await RemoteService.retryingReadOnly { () throws(DBusError) in
                 asked.record(true)
                 guard asked.seen.count > refusals else { throw DBusError(name, "Not now.") }
                 return "answer"

@@ -16,7 +16,7 @@ struct SealedTransportTests {
                 let keychain = try await StandInKeychain(on: connection)
                 let secret = Array(word.utf8)
                 let client = try await RemoteKeychain()
-                _ = try await client.add([:], secret: secret, [:], RemoteKeychain.Use())
+                _ = try await client.add([:], secret: secret, [:], RemoteKeychain.PromptOptions())
                 #expect(await keychain.opened == [secret])
                 try await connection.giveUpName(TestDaemon.name)
             }
@@ -30,14 +30,14 @@ struct SealedTransportTests {
             let secret = Array("secret".utf8)
             let client = try await RemoteKeychain()
             await keychain.answer { $0.seal(secret, for: .keychain, of: $1) }
-            #expect(try await client.read("item", RemoteKeychain.Use()) == secret)
+            #expect(try await client.read("item", RemoteKeychain.PromptOptions()) == secret)
             await keychain.answer { _, _ in secret }
             await #expect(throws: KeychainFailure.self) {
-                try await client.read("item", RemoteKeychain.Use())
+                try await client.read("item", RemoteKeychain.PromptOptions())
             }
             await keychain.answer { key, _ in key.seal(secret, for: .keychain, of: ":1.9999") }
             await #expect(throws: KeychainFailure.self) {
-                try await client.read("item", RemoteKeychain.Use())
+                try await client.read("item", RemoteKeychain.PromptOptions())
             }
         }
     }

@@ -26,7 +26,7 @@ public enum SecureEnclave {
 }
 
 /// A key of the service, with the context for its prompts.
-struct KeptKey: Sendable {
+struct ServiceKeyHandle: Sendable {
     let key: SecKey
     let dataRepresentation: Data
 
@@ -36,7 +36,7 @@ struct KeptKey: Sendable {
     init(_ accessControl: SecAccessControl?, _ context: LAContext?, isCompact: Bool) throws {
         // On average every second point has a compact representation.
         for _ in 0..<64 {
-            let made = try KeptKey(accessControl, context)
+            let made = try ServiceKeyHandle(accessControl, context)
             let point = try Crypto.P256.Signing.PublicKey(x963Representation: made.point())
             if !isCompact || point.compactRepresentation != nil {
                 self = made
@@ -116,7 +116,7 @@ struct KeptKey: Sendable {
 extension SecureEnclave.P256.Signing {
     /// A signing key that never leaves the service.
     public struct PrivateKey: Sendable {
-        private let kept: KeptKey
+        private let kept: ServiceKeyHandle
         public let publicKey: Crypto.P256.Signing.PublicKey
 
         /// Creates a key.
@@ -131,7 +131,7 @@ extension SecureEnclave.P256.Signing {
             accessControl: SecAccessControl? = nil,
             authenticationContext: LAContext? = nil
         ) throws {
-            kept = try KeptKey(
+            kept = try ServiceKeyHandle(
                 accessControl,
                 authenticationContext,
                 isCompact: compactRepresentable
@@ -146,7 +146,7 @@ extension SecureEnclave.P256.Signing {
             dataRepresentation: Data,
             authenticationContext: LAContext? = nil
         ) throws {
-            kept = try KeptKey(dataRepresentation, authenticationContext)
+            kept = try ServiceKeyHandle(dataRepresentation, authenticationContext)
             publicKey = try .init(x963Representation: kept.point())
         }
 
@@ -177,7 +177,7 @@ extension SecureEnclave.P256.Signing {
         ) throws -> Crypto.P256.Signing.ECDSASignature {
             var error: Unmanaged<CFError>?
             guard let made = SecKeyCreateSignature(kept.key, algorithm, data as CFData, &error)
-            else { throw KeptKey.taken(error) }
+            else { throw ServiceKeyHandle.taken(error) }
             return try .init(derRepresentation: made as Data)
         }
     }
@@ -186,7 +186,7 @@ extension SecureEnclave.P256.Signing {
 extension SecureEnclave.P256.KeyAgreement {
     /// A key agreement key that never leaves the service.
     public struct PrivateKey: Sendable {
-        private let kept: KeptKey
+        private let kept: ServiceKeyHandle
         public let publicKey: Crypto.P256.KeyAgreement.PublicKey
 
         /// Creates a key.
@@ -201,7 +201,7 @@ extension SecureEnclave.P256.KeyAgreement {
             accessControl: SecAccessControl? = nil,
             authenticationContext: LAContext? = nil
         ) throws {
-            kept = try KeptKey(
+            kept = try ServiceKeyHandle(
                 accessControl,
                 authenticationContext,
                 isCompact: compactRepresentable
@@ -216,7 +216,7 @@ extension SecureEnclave.P256.KeyAgreement {
             dataRepresentation: Data,
             authenticationContext: LAContext? = nil
         ) throws {
-            kept = try KeptKey(dataRepresentation, authenticationContext)
+            kept = try ServiceKeyHandle(dataRepresentation, authenticationContext)
             publicKey = try .init(x963Representation: kept.point())
         }
 
@@ -253,7 +253,7 @@ extension SecureEnclave.P256.KeyAgreement {
                     parameters as CFDictionary,
                     &error
                 )
-            else { throw KeptKey.taken(error) }
+            else { throw ServiceKeyHandle.taken(error) }
             return SymmetricKey(data: secret as Data)
         }
     }

@@ -12,12 +12,12 @@ package final class RemoteContext {
     private var making: Task<Result<Context1Proxy, AuthenticationError>, Never>?
     private var isInvalid = false
     /// The prompt texts that the service's object has; nil if unknown.
-    private var told: PromptTexts?
+    private var sentTexts: PromptTexts?
     /// The number of running ``describePrompts(_:reason:on:)`` calls, and whether calls overlapped.
-    private var (tellings, isMixed) = (0, false)
+    private var (runningUpdates, updatesOverlap) = (0, false)
     /// Callbacks for ``invalidate()``, by token.
-    private var endings: [Int: @BusActor () -> Void] = [:]
-    private var lastEnding = 0
+    private var invalidationHandlers: [Int: @BusActor () -> Void] = [:]
+    private var lastToken = 0
     /// The last available biometric policy, checked before the object existed.
     private var checked: UInt32?
     /// The enrolment at that check; nil until the first request for it.
@@ -82,7 +82,7 @@ package final class RemoteContext {
             // The object has to know the policy of an earlier check, for its domain state.
             if let policy = checked { try await Self.ask(made, policy) }
             (checked, checkedState) = (nil, nil)
-            (proxy, told) = (made, PromptTexts())
+            (proxy, sentTexts) = (made, PromptTexts())
             return .success(made)
         } catch {
             return .failure(AuthenticationError(error))
@@ -117,7 +117,7 @@ package final class RemoteContext {
             || policy == AuthenticationPolicy.biometricsOrCompanion.rawValue
         do throws(DBusError) {
             if let proxy = await existing() { return try await proxy.canEvaluate(policy: policy) }
-            let answer = try await RemoteService.ask { () throws(DBusError) in
+            let answer = try await RemoteService.retryingReadOnly { () throws(DBusError) in
                 try await service.manager.canEvaluate(policy: policy)
             }
             if isBiometric { (checked, checkedState) = (answer.available ? policy : nil, nil) }
@@ -164,14 +164,14 @@ package final class RemoteContext {
     ) async throws(AuthenticationError) -> ObjectPath {
         let proxy = try await current(on: service)
         let texts = PromptTexts(cancelTitle: options.cancelTitle ?? "", reason: reason)
-        let known = told
+        let known = sentTexts
         guard known != texts else { return proxy.path }
         // After an error or overlapping calls the object's state is unknown: send both texts next
         // time.
-        told = nil
-        tellings += 1
-        defer { tellings -= 1 }
-        isMixed = tellings > 1
+        sentTexts = nil
+        runningUpdates += 1
+        defer { runningUpdates -= 1 }
+        updatesOverlap = runningUpdates > 1
         do throws(DBusError) {
             if texts.cancelTitle != known?.cancelTitle {
                 try await proxy.setLocalizedCancelTitle(texts.cancelTitle)
@@ -180,7 +180,7 @@ package final class RemoteContext {
         } catch {
             throw AuthenticationError(error)
         }
-        if proxy.path == self.proxy?.path, !isMixed { told = texts }
+        if proxy.path == self.proxy?.path, !updatesOverlap { sentTexts = texts }
         return proxy.path
     }
 
@@ -194,18 +194,18 @@ package final class RemoteContext {
     package func invalidate() {
         isInvalid = true
         proxy?.sendInvalidate()
-        for ending in endings.values { ending() }
+        for ending in invalidationHandlers.values { ending() }
     }
 
     /// Calls `body` when the context is invalidated, at once if it already is.
     ///
     /// - Returns: A token for ``forget(_:)``.
     func onInvalidation(_ body: @escaping @BusActor () -> Void) -> Int {
-        lastEnding += 1
-        endings[lastEnding] = body
+        lastToken += 1
+        invalidationHandlers[lastToken] = body
         if isInvalid { body() }
-        return lastEnding
+        return lastToken
     }
 
-    func forget(_ ending: Int) { endings[ending] = nil }
+    func forget(_ ending: Int) { invalidationHandlers[ending] = nil }
 }

@@ -21,14 +21,14 @@ package struct RemoteService: Sendable {
     ///   activatable.
     /// - Throws: The reason why an installed service is unreachable.
     package static func find(on connection: Connection) async throws(DBusError) -> RemoteService? {
-        try await ask { () throws(DBusError) in try await look(on: connection) }
+        try await retryingReadOnly { () throws(DBusError) in try await look(on: connection) }
     }
 
     /// Makes a read-only call, and retries it once after `LimitsExceeded`.
     ///
     /// A bus with full queues answers `LimitsExceeded`, and so does the service, perhaps after a
     /// part of the work. Never use this function for calls with effects.
-    package static func ask<Answer>(
+    package static func retryingReadOnly<Answer>(
         _ question: @BusActor () async throws(DBusError) -> Answer
     ) async throws(DBusError) -> Answer {
         do throws(DBusError) {
@@ -43,16 +43,16 @@ package struct RemoteService: Sendable {
     /// Makes a read-only call, and repeats it on the new owner after a restart of the service.
     ///
     /// State such as contexts doesn't survive a restart, so the call must not depend on any.
-    private func ask<Answer>(
+    private func retryingReadOnly<Answer>(
         _ question: @BusActor (RemoteService) async throws(DBusError) -> Answer
     ) async throws(DBusError) -> Answer {
         do throws(DBusError) {
-            return try await Self.ask { () throws(DBusError) in try await question(self) }
+            return try await Self.retryingReadOnly { () throws(DBusError) in try await question(self) }
         } catch {
             guard Self.departures.contains(error.name),
                 let next = try await Self.find(on: connection), next.owner != owner
             else { throw error }
-            return try await Self.ask { () throws(DBusError) in try await question(next) }
+            return try await Self.retryingReadOnly { () throws(DBusError) in try await question(next) }
         }
     }
 
@@ -98,18 +98,18 @@ package struct RemoteService: Sendable {
 
     /// Lists the items that match a query; shows no prompt.
     package func search(_ query: [String: Variant]) async throws(DBusError) -> [[String: Variant]] {
-        try await ask { service throws(DBusError) in
+        try await retryingReadOnly { service throws(DBusError) in
             try await service.keychain.search(query: query, options: [:])
         }
     }
 
     package func diagnose() async throws(DBusError) -> [[String: Variant]] {
-        try await ask { service throws(DBusError) in try await service.manager.diagnose() }
+        try await retryingReadOnly { service throws(DBusError) in try await service.manager.diagnose() }
     }
 
     /// Lists all sensors, sorted by name.
     package func sensors() async throws(DBusError) -> [RemoteSensor] {
-        let reply = try await ask { service throws(DBusError) in
+        let reply = try await retryingReadOnly { service throws(DBusError) in
             try await service.connection.call(
                 to: service.owner,
                 path: Authentication1.path,

@@ -59,7 +59,7 @@ package final class ServiceConnection {
     ///
     /// The caller must not rely on the service's answers before `isStill` is true. Returns nil
     /// without an earlier lookup, or if the service was found on another bus than the first.
-    package func presumed() -> (service: RemoteService, isStill: Outcome<Bool>)? {
+    package func lastServiceUnverified() -> (service: RemoteService, isStill: Outcome<Bool>)? {
         guard let found, let first = addresses.first, connections[first] === found.connection
         else { return nil }
         let isStill = Outcome<Bool>()

@@ -73,7 +73,7 @@ extension LAContext: AuthenticationContextSource {
 
     package var promptReason: String { localizedReason }
 
-    package var isOver: Bool { isInvalid }
+    package var isInvalidated: Bool { isInvalid }
 
     package func prepare(
         on service: RemoteService

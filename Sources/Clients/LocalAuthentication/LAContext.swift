@@ -188,7 +188,7 @@ open class LAContext: NSObject, @unchecked Sendable {
         "The context was invalidated."
     )
 
-    private static func unanswered(_ reason: NoAnswer) -> AuthenticationError {
+    private static func unanswered(_ reason: BlockingFailure) -> AuthenticationError {
         let isMisuse = reason == .onLoop
         return AuthenticationError(
             isMisuse ? .systemCancel : .biometryNotAvailable,

@@ -22,7 +22,7 @@ func keychain<Value: Sendable>(
 private func onKeychain<Value: Sendable>(
     _ body: @escaping @BusActor @Sendable (RemoteKeychain) async throws(KeychainFailure) -> Value
 ) async -> Result<Value, KeychainFailure> {
-    let silence = Result<Value, KeychainFailure>.failure(KeychainFailure(NoAnswer.silent))
+    let silence = Result<Value, KeychainFailure>.failure(KeychainFailure(BlockingFailure.silent))
     return await ServiceConnection.shared.answered(orElse: silence) {
         do throws(KeychainFailure) {
             return .success(try await body(try await RemoteKeychain()))
@@ -34,14 +34,14 @@ private func onKeychain<Value: Sendable>(
 
 extension LARight {
     /// Keychain access without a prompt, because the right is already authorized.
-    var use: RemoteKeychain.Use { RemoteKeychain.Use(context: context, forbidsInteraction: true) }
+    var use: RemoteKeychain.PromptOptions { RemoteKeychain.PromptOptions(context: context, forbidsInteraction: true) }
 }
 
 public final class LASecret: NSObject, Sendable {
     private let id: String
-    private let right: Held
+    private let right: WeakRight
 
-    init(id: String, right: Held) {
+    init(id: String, right: WeakRight) {
         self.id = id
         self.right = right
     }
@@ -73,7 +73,7 @@ public final class LASecret: NSObject, Sendable {
 }
 
 /// A weak reference from a secret or a key to its right.
-final class Held: Sendable {
+final class WeakRight: Sendable {
     private struct Weak: Sendable {
         weak let right: LARight?
     }
@@ -85,7 +85,7 @@ final class Held: Sendable {
     }
 
     /// - Throws: `notInteractive` if the right isn't authorized or was released.
-    func use() throws -> RemoteKeychain.Use {
+    func use() throws -> RemoteKeychain.PromptOptions {
         guard let right = reference.right, right.state == .authorized else {
             throw LAError(
                 .notInteractive,
@@ -159,10 +159,10 @@ public final class LAPublicKey: NSObject, Sendable {
 /// The private half of a right's key, which never leaves the service.
 public final class LAPrivateKey: NSObject, Sendable {
     private let id: String
-    private let right: Held
+    private let right: WeakRight
     public let publicKey: LAPublicKey
 
-    init(id: String, publicKey: [UInt8], right: Held) {
+    init(id: String, publicKey: [UInt8], right: WeakRight) {
         self.id = id
         self.publicKey = LAPublicKey(publicKey)
         self.right = right

@@ -17,7 +17,7 @@ open class LARight: NSObject, @unchecked Sendable {
         case notAuthorized = 3
     }
 
-    private struct Standing: Sendable {
+    private struct Storage: Sendable {
         var state = State.unknown
         var tag = 0
         var context = LAContext()
@@ -33,7 +33,7 @@ open class LARight: NSObject, @unchecked Sendable {
     }
 
     let requirement: LAAuthenticationRequirement
-    private let standing = Mutex(Standing())
+    private let storage = Mutex(Storage())
 
     /// Creates a right that requires biometry or the password.
     public override convenience init() {
@@ -45,12 +45,12 @@ open class LARight: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    open var state: State { standing.withLock { $0.state } }
+    open var state: State { storage.withLock { $0.state } }
 
     /// A number for the app's own use.
     open var tag: Int {
-        get { standing.withLock { $0.tag } }
-        set { standing.withLock { $0.tag = newValue } }
+        get { storage.withLock { $0.tag } }
+        set { storage.withLock { $0.tag = newValue } }
     }
 
     /// A stream of new states.
@@ -58,14 +58,14 @@ open class LARight: NSObject, @unchecked Sendable {
         let key = UUID()
         let (states, feed) = AsyncStream.makeStream(of: State.self)
         feed.onTermination = { [weak self] _ in
-            self?.standing.withLock { $0.streams[key] = nil }
+            self?.storage.withLock { $0.streams[key] = nil }
         }
-        standing.withLock { $0.streams[key] = feed }
+        storage.withLock { $0.streams[key] = feed }
         return states
     }
 
     /// The context with the success.
-    var context: LAContext { standing.withLock { $0.context } }
+    var context: LAContext { storage.withLock { $0.context } }
 
     /// Authenticates the user.
     ///
@@ -78,7 +78,7 @@ open class LARight: NSObject, @unchecked Sendable {
         localizedReason: String,
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        let context = standing.withLock { standing in
+        let context = storage.withLock { standing in
             standing.enter(.authorizing)
             return standing.context
         }
@@ -95,7 +95,7 @@ open class LARight: NSObject, @unchecked Sendable {
     ///
     /// - Returns: The reason why the right is not authorized, or nil.
     private func conclude(_ refusal: (any Error)?, on context: LAContext) -> (any Error)? {
-        standing.withLock { standing in
+        storage.withLock { standing in
             guard standing.context === context else {
                 if let refusal { return refusal }
                 let sentence = "The right was given up meanwhile."
@@ -126,7 +126,7 @@ open class LARight: NSObject, @unchecked Sendable {
     func refusal(after context: LAContext) -> (any Error)? {
         guard requirement.kind == .biometryCurrentSet else { return nil }
         let now = context.domainState.biometry.stateHash
-        let first = standing.withLock { standing in
+        let first = storage.withLock { standing in
             if standing.enrolment == nil { standing.enrolment = now }
             return standing.enrolment
         }
@@ -164,7 +164,7 @@ open class LARight: NSObject, @unchecked Sendable {
     /// Discards the success; the next ``authorize(localizedReason:completion:)`` prompts again.
     @preconcurrency
     open func deauthorize(completion: @escaping @Sendable () -> Void) {
-        let old = standing.withLock { standing in
+        let old = storage.withLock { standing in
             let old = standing.context
             standing.context = LAContext()
             standing.enter(.notAuthorized)

@@ -26,18 +26,18 @@ public final class LAPersistedRight: LARight, @unchecked Sendable {
     }
 
     public var key: LAPrivateKey {
-        LAPrivateKey(id: parts.keyID, publicKey: parts.publicKey, right: Held(self))
+        LAPrivateKey(id: parts.keyID, publicKey: parts.publicKey, right: WeakRight(self))
     }
 
-    public var secret: LASecret { LASecret(id: parts.secretID, right: Held(self)) }
+    public var secret: LASecret { LASecret(id: parts.secretID, right: WeakRight(self)) }
 
     /// Refuses a success if the enrolment has changed: the service has deleted the items by then.
     override func refusal(after context: LAContext) -> (any Error)? {
         let (id, use) = (
-            parts.secretID, RemoteKeychain.Use(context: context, forbidsInteraction: true)
+            parts.secretID, RemoteKeychain.PromptOptions(context: context, forbidsInteraction: true)
         )
         // If the service does not answer, refuse: the items may be gone.
-        let silence: (NoAnswer) -> KeychainFailure? = { KeychainFailure($0) }
+        let silence: (BlockingFailure) -> KeychainFailure? = { KeychainFailure($0) }
         let failure = blocking(orElse: silence) {
             do throws(KeychainFailure) {
                 _ = try await RemoteKeychain().read(id, use)
@@ -104,7 +104,7 @@ public final class LARightStore: NSObject, Sendable {
                 "atag": .bytes([UInt8]("\(service).\(identifier)".utf8)), "klbl": .bytes([]),
             ],
             try control(flags.union(.privateKeyUsage)),
-            RemoteKeychain.Use()
+            RemoteKeychain.PromptOptions()
         )
         let attributes: [String: Variant] = [
             "class": .string("genp"), "agrp": .string(AccessGroup.ofProgram),
@@ -117,7 +117,7 @@ public final class LARightStore: NSObject, Sendable {
                 attributes,
                 secret: secret,
                 try control(flags),
-                RemoteKeychain.Use(),
+                RemoteKeychain.PromptOptions(),
                 ["replaces": old.first?["id"]].compactMapValues(\.self)
             )
             let oldKeys = old.compactMap { $0["desc"]?.asString }

@@ -9,7 +9,7 @@ package protocol AuthenticationContextSource: AnyObject, Sendable {
     /// The reason for prompts of calls without a reason; empty if unset.
     var promptReason: String { get }
     /// Whether the context is invalidated.
-    var isOver: Bool { get }
+    var isInvalidated: Bool { get }
 
     /// Sends the context's prompt texts to a service that the caller has just found.
     ///

@@ -20,7 +20,7 @@ private final class Arrival<Value: Sendable>: Sendable {
 }
 
 /// The reason why a blocking call has no result.
-package enum NoAnswer: Sendable {
+package enum BlockingFailure: Sendable {
     /// The call was made on the loop's thread, which would wait for itself.
     case onLoop
     /// The process is a fork: the loop's thread exists only in the parent.
@@ -54,7 +54,7 @@ package var isFork: Bool { EventLoop.shared.isForkedChild }
 ///   - body: The call to run.
 /// - Returns: The body's result, or the result of `refusal`.
 package func blocking<Value: Sendable>(
-    orElse refusal: (NoAnswer) -> Value,
+    orElse refusal: (BlockingFailure) -> Value,
     _ body: @escaping @BusActor @Sendable () async -> Value
 ) -> Value {
     guard !isFork else { return refusal(.forked) }

@@ -34,7 +34,7 @@ struct ItemDictionary: Sendable {
     /// The attributes under their wire names.
     var attributes: [String: Variant] = [:]
     /// The representation of the caller's values, as far as the wire format loses it.
-    var form = ItemForm()
+    var form = ValueRepresentation()
     var synchronisation: Synchronisation?
     var secret: [UInt8]?
     var accessControl: SecAccessControl?
@@ -98,15 +98,15 @@ struct ItemDictionary: Sendable {
     ) throws(KeychainFailure) {
         switch kind {
         case .text:
-            attributes[key] = .string(try ItemForm.text(key, value))
-            form[key] = value is Data && !ItemForm.isEncoded(attributes[key]) ? .other : .usual
+            attributes[key] = .string(try ValueRepresentation.text(key, value))
+            form[key] = value is Data && !ValueRepresentation.isEncoded(attributes[key]) ? .other : .usual
         case .bytes:
             attributes[key] = .bytes(try Self.bytes(key, value))
             form[key] = value is Data ? .usual : .other
         case .number: attributes[key] = .uint32(try Self.number(key, value))
         case .flag: attributes[key] = .bool(try Self.flag(key, value))
         case .date:
-            guard let date = value as? Date, let seconds = ItemForm.seconds(date) else {
+            guard let date = value as? Date, let seconds = ValueRepresentation.seconds(date) else {
                 throw Self.wrong(key)
             }
             attributes[key] = .int64(seconds)
@@ -197,7 +197,7 @@ struct ItemDictionary: Sendable {
     private mutating func takeFacts(of key: SecKey) throws(KeychainFailure) {
         guard itemClass == nil || itemClass == "keys" else { throw Self.wrong("v_Ref") }
         itemClass = "keys"
-        if key.isKept {
+        if key.isInService {
             id = id ?? key.id
         } else if let software = key.software {
             let facts: [String: Variant] = [

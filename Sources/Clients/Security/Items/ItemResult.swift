@@ -35,7 +35,7 @@ indirect enum ItemResult: Sendable {
     ) -> NSDictionary {
         var result: [String: Any] = [:]
         if returns.contains(.attributes) {
-            let form = ItemForm(item["form"]?.asString ?? "")
+            let form = ValueRepresentation(item["form"]?.asString ?? "")
             for name in ItemAttribute.names[item["class"]?.asString ?? ""] ?? []
             where name != "ptcl" {
                 result[name] = name == "port" ? NSNumber(value: 0) : "" as NSString
@@ -58,7 +58,7 @@ indirect enum ItemResult: Sendable {
         return result as NSDictionary
     }
 
-    private static func value(_ name: String, _ value: Variant, _ form: ItemForm) -> Any? {
+    private static func value(_ name: String, _ value: Variant, _ form: ValueRepresentation) -> Any? {
         switch value {
         // Attributes of the service that have no counterpart in Apple's keychain.
         case _ where ["id", "form", "flags", "public-key"].contains(name): nil

@@ -58,7 +58,7 @@ package struct KeychainFailure: Error, Hashable, Sendable {
         self.init(Self.statuses[error.name] ?? errSecInternalComponent, error.message)
     }
 
-    package init(_ absence: NoAnswer) {
+    package init(_ absence: BlockingFailure) {
         let isMisuse = absence == .onLoop
         self.init(isMisuse ? errSecInternalComponent : errSecNotAvailable, absence.message)
     }

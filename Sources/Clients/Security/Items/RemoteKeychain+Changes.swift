@@ -10,7 +10,7 @@ private struct ItemChange {
     /// The new access control; nil: unchanged.
     let guarding: [String: Variant]?
     var secret: [UInt8]?
-    var loan: RemoteKeychain.PasswordLoan?
+    var loan: RemoteKeychain.StoreOptions?
 
     /// - Throws: `errSecParam` and other errors for an impossible change.
     init?(
@@ -61,7 +61,7 @@ extension RemoteKeychain {
         }
         // For a single item the service detects duplicates itself.
         if planned.count > 1 { try await refuseTwins(among: planned) }
-        for index in planned.indices { try await prepare(&planned[index], query.use) }
+        for index in planned.indices { try await prepare(&planned[index], query.promptOptions) }
         for change in planned { try await make(change) }
     }
 
@@ -86,7 +86,7 @@ extension RemoteKeychain {
     /// Reads the secret and obtains the application password, as far as the change needs them.
     private func prepare(
         _ change: inout ItemChange,
-        _ use: Use
+        _ use: PromptOptions
     ) async throws(KeychainFailure) {
         // Security: to replace an access control, the caller has to satisfy the old one first.
         if change.guarding != nil, change.secret == nil {
@@ -95,7 +95,7 @@ extension RemoteKeychain {
         guard change.secret != nil else { return }
         let flags = ["flags": change.item["flags"] ?? .uint64(0)]
         let old = flags.merging(["accessible": change.item["pdmn"] ?? .string("ak")]) { $1 }
-        change.loan = try await passwordLoan(for: change.guarding ?? old, use)
+        change.loan = try await storeOptions(for: change.guarding ?? old, use)
     }
 
     private func make(_ change: ItemChange) async throws(KeychainFailure) {
@@ -138,7 +138,7 @@ extension RemoteKeychain {
         item.attributes["perm"] = item.attributes["perm"] ?? .bool(true)
         var attributes = try item.stored()
         attributes["class"] = nil
-        let old = ItemForm(try made.stored()["form"]?.asString ?? "")
+        let old = ValueRepresentation(try made.stored()["form"]?.asString ?? "")
         let form = old.changed(by: item.form)
         attributes["form"] = form == old ? nil : .string(form.text)
         try await update(id, attributes, keeping: true)
@@ -146,7 +146,7 @@ extension RemoteKeychain {
         guard try await !search(["id": .string(id)]).isEmpty else {
             throw KeychainFailure(errSecUnimplemented, "This service keeps no temporary key.")
         }
-        key.stay()
+        key.makePermanent()
         return id
     }
 }
@@ -179,7 +179,7 @@ extension ItemDictionary {
     /// - Throws: `errSecReadOnly` for another creation date.
     func updates(of item: [String: Variant]) throws(KeychainFailure) -> [String: Variant] {
         var updates = attributes
-        let old = ItemForm(item["form"]?.asString ?? "")
+        let old = ValueRepresentation(item["form"]?.asString ?? "")
         if let date = updates.removeValue(forKey: "cdat") {
             guard date == item["cdat"] else {
                 throw KeychainFailure(errSecReadOnly, "An item was created when it was.")
@@ -213,12 +213,12 @@ extension ItemDictionary {
         if accessControl == nil { wire["flags"] = item["flags"] ?? .uint64(0) }
         let isSame =
             wire["flags"] == item["flags"]
-            && control.accessible == Self.accessible(item, ItemForm(item["form"]?.asString ?? ""))
+            && control.accessible == Self.accessible(item, ValueRepresentation(item["form"]?.asString ?? ""))
         return isSame ? nil : wire
     }
 
     /// Returns the accessibility as the caller gave it.
-    static func accessible(_ item: [String: Variant], _ form: ItemForm) -> String {
+    static func accessible(_ item: [String: Variant], _ form: ValueRepresentation) -> String {
         if case .word(let word) = form["pdmn"] { return word }
         return item["pdmn"]?.asString ?? ""
     }

@@ -21,7 +21,7 @@ extension RemoteKeychain {
                 try item.stored(),
                 secret: item.secret ?? [],
                 try item.guarding(),
-                item.use,
+                item.promptOptions,
                 item.placement
             )
         }
@@ -38,7 +38,7 @@ extension RemoteKeychain {
         _ query: ItemDictionary,
         at connection: ServiceConnection = .shared
     ) async throws(KeychainFailure) -> ItemResult {
-        if let (service, isStill) = connection.presumed() {
+        if let (service, isStill) = connection.lastServiceUnverified() {
             let keychain = RemoteKeychain(service, connection)
             var found: [[String: Variant]] = []
             var failure: KeychainFailure?
@@ -71,12 +71,12 @@ extension RemoteKeychain {
                 continue
             }
             let secret: [UInt8]
-            let use = query.use(of: attributes)
+            let use = query.promptOptions(of: attributes)
             do throws(KeychainFailure) {
                 secret = try await read(id, use)
             } catch {
                 // `kSecUseAuthenticationUISkip`: omit items that need a prompt.
-                guard query.interaction == .skipped, !use.isFree,
+                guard query.interaction == .skipped, !use.needsNoPrompt,
                     [errSecInteractionNotAllowed, errSecAuthFailed].contains(error.status)
                 else { throw error }
                 continue
@@ -213,7 +213,7 @@ extension ItemDictionary {
 
     /// Whether a found item satisfies the conditions that the service can't check.
     func isMet(by item: [String: Variant]) -> Bool {
-        let form = ItemForm(item["form"]?.asString ?? "")
+        let form = ValueRepresentation(item["form"]?.asString ?? "")
         if let list, !list.contains(where: { $0.isOf(item) }) { return false }
         if let accessible, Self.accessible(item, form) != accessible { return false }
         for (name, value) in attributes {
@@ -227,8 +227,8 @@ extension ItemDictionary {
     }
 
     /// The context and the interaction for prompts.
-    var use: RemoteKeychain.Use {
-        RemoteKeychain.Use(
+    var promptOptions: RemoteKeychain.PromptOptions {
+        RemoteKeychain.PromptOptions(
             context: context,
             forbidsInteraction: interaction != .allowed,
             reason: prompt
@@ -239,9 +239,9 @@ extension ItemDictionary {
     fileprivate var mayOpenGuarded: Bool { context != nil && returns.contains(.data) }
 
     /// The context for prompts; marked free if the item needs no prompt.
-    fileprivate func use(of item: [String: Variant]) -> RemoteKeychain.Use {
-        var use = use
-        use.isFree = (item["flags"]?.asUInt64 ?? 0) == 0
+    fileprivate func promptOptions(of item: [String: Variant]) -> RemoteKeychain.PromptOptions {
+        var use = promptOptions
+        use.needsNoPrompt = (item["flags"]?.asUInt64 ?? 0) == 0
         return use
     }
 
@@ -257,7 +257,7 @@ extension ItemDictionary {
         _ secret: [UInt8]?
     ) throws(KeychainFailure) -> SecKey {
         if let point = item["public-key"]?.asBytes {
-            return SecKey(id: id, publicKey: point, use: use)
+            return SecKey(id: id, publicKey: point, promptOptions: promptOptions)
         }
         let (type, half) = (item["type"]?.asUInt32, item["kcls"]?.asUInt32)
         guard type == 42 || type == 73, half == 0 || half == 1 else {
@@ -273,7 +273,7 @@ extension ItemDictionary {
     mutating func takeKey() throws(KeychainFailure) {
         guard itemClass == "keys" else { return }
         if let key {
-            guard !key.isKept, let software = key.software, id == nil || id == key.id else {
+            guard !key.isInService, let software = key.software, id == nil || id == key.id else {
                 throw KeychainFailure(errSecDuplicateItem, "The key is in the keychain already.")
             }
             id = nil

@@ -7,7 +7,7 @@ internal import Sealing
 @BusActor
 package struct RemoteKeychain {
     /// The context and the options for prompts of a call.
-    package struct Use: Sendable {
+    package struct PromptOptions: Sendable {
         package var context: (any AuthenticationContextSource)?
         package var forbidsInteraction = false
         package var reason: String?
@@ -23,10 +23,10 @@ package struct RemoteKeychain {
         }
 
         /// Whether the item needs no prompt.
-        var isFree = false
+        var needsNoPrompt = false
 
         @BusActor var gate: Gate {
-            isFree || isQuiet ? .reading : .asking
+            needsNoPrompt || forbidsPrompt ? .reading : .asking
         }
 
         /// The default text; Apple also shows one if the app gives no reason.
@@ -37,7 +37,7 @@ package struct RemoteKeychain {
                 ?? Self.defaultReason
         }
 
-        @BusActor var isQuiet: Bool { forbidsInteraction || context?.forbidsInteraction == true }
+        @BusActor var forbidsPrompt: Bool { forbidsInteraction || context?.forbidsInteraction == true }
 
         /// Returns the options of a call.
         ///
@@ -48,9 +48,9 @@ package struct RemoteKeychain {
             asks: Bool = true
         ) async throws(KeychainFailure) -> [String: Variant] {
             var options: [String: Variant] = [:]
-            if asks, isQuiet { options["interaction-not-allowed"] = .bool(true) }
+            if asks, forbidsPrompt { options["interaction-not-allowed"] = .bool(true) }
             guard let context else { return options }
-            guard !context.isOver else {
+            guard !context.isInvalidated else {
                 throw KeychainFailure(errSecAuthFailed, "The context was invalidated.")
             }
             do throws(AuthenticationError) {
@@ -84,10 +84,10 @@ package struct RemoteKeychain {
         _ attributes: [String: Variant],
         secret: [UInt8],
         _ accessControl: [String: Variant],
-        _ use: Use,
+        _ use: PromptOptions,
         _ more: [String: Variant] = [:]
     ) async throws(KeychainFailure) -> String {
-        let loan = try await passwordLoan(for: accessControl, use)
+        let loan = try await storeOptions(for: accessControl, use)
         return try await add(attributes, secret: secret, accessControl, loan, more)
     }
 
@@ -95,7 +95,7 @@ package struct RemoteKeychain {
         _ attributes: [String: Variant],
         secret: [UInt8],
         _ accessControl: [String: Variant],
-        _ loan: PasswordLoan,
+        _ loan: StoreOptions,
         _ more: [String: Variant]
     ) async throws(KeychainFailure) -> String {
         defer { withExtendedLifetime(loan) {} }
@@ -120,7 +120,7 @@ package struct RemoteKeychain {
     ) async throws(KeychainFailure) -> [[String: Variant]] {
         try await onKeychain { () async throws(DBusError) in
             try await Gate.searching.pass { () async throws(DBusError) in
-                try await RemoteService.ask { () throws(DBusError) in
+                try await RemoteService.retryingReadOnly { () throws(DBusError) in
                     try await proxy.search(
                         query: query,
                         options: skippingGuarded ? ["skip-authenticated": .bool(true)] : [:]
@@ -130,7 +130,7 @@ package struct RemoteKeychain {
         }
     }
 
-    package func read(_ id: String, _ use: Use) async throws(KeychainFailure) -> [UInt8] {
+    package func read(_ id: String, _ use: PromptOptions) async throws(KeychainFailure) -> [UInt8] {
         try await receive(use) { options throws(DBusError) in
             try await proxy.read(id: id, reason: use.text, options: options)
         }
@@ -138,7 +138,7 @@ package struct RemoteKeychain {
 
     /// Makes a call that returns a secret, sealed to this process.
     private func receive(
-        _ use: Use,
+        _ use: PromptOptions,
         _ parameters: [String: Variant] = [:],
         _ call: @BusActor (_ options: [String: Variant]) async throws(DBusError) -> [UInt8]
     ) async throws(KeychainFailure) -> [UInt8] {
@@ -174,7 +174,7 @@ package struct RemoteKeychain {
         _ id: String,
         _ secret: [UInt8],
         _ attributes: [String: Variant],
-        _ loan: PasswordLoan
+        _ loan: StoreOptions
     ) async throws(KeychainFailure) {
         defer { withExtendedLifetime(loan) {} }
         var more = loan.options.merging(RemoteService.sealed) { $1 }
@@ -205,10 +205,10 @@ extension RemoteKeychain {
     package func createKey(
         _ attributes: [String: Variant],
         _ accessControl: [String: Variant],
-        _ use: Use,
+        _ use: PromptOptions,
         isTemporary: Bool = false
     ) async throws(KeychainFailure) -> (id: String, publicKey: [UInt8]) {
-        let loan = try await passwordLoan(for: accessControl, use)
+        let loan = try await storeOptions(for: accessControl, use)
         defer { withExtendedLifetime(loan) {} }
         var options = loan.options
         if isTemporary { options["temporary"] = .bool(true) }
@@ -229,7 +229,7 @@ extension RemoteKeychain {
         _ id: String,
         _ algorithm: String,
         _ data: [UInt8],
-        _ use: Use
+        _ use: PromptOptions
     ) async throws(KeychainFailure) -> [UInt8] {
         let options = try await use.options(for: service)
         return try await onKeychain { () async throws(DBusError) in
@@ -249,7 +249,7 @@ extension RemoteKeychain {
         _ id: String,
         _ algorithm: String,
         _ data: [UInt8],
-        _ use: Use
+        _ use: PromptOptions
     ) async throws(KeychainFailure) -> [UInt8] {
         try await receive(use) { options throws(DBusError) in
             try await proxy.decrypt(
@@ -267,7 +267,7 @@ extension RemoteKeychain {
         _ algorithm: String,
         _ publicKey: [UInt8],
         _ parameters: [String: Variant],
-        _ use: Use
+        _ use: PromptOptions
     ) async throws(KeychainFailure) -> [UInt8] {
         try await receive(use, parameters) { options throws(DBusError) in
             try await proxy.keyExchange(
@@ -285,7 +285,7 @@ extension RemoteKeychain {
     /// Options of a call that stores a secret.
     ///
     /// The context in the options has to outlive the call, so this value holds it.
-    struct PasswordLoan: Sendable {
+    struct StoreOptions: Sendable {
         let options: [String: Variant]
         fileprivate let context: RemoteContext?
     }
@@ -296,16 +296,16 @@ extension RemoteKeychain {
     /// Apple's systems.
     ///
     /// - Throws: The errors of keychain calls that prompt.
-    func passwordLoan(
+    func storeOptions(
         for accessControl: [String: Variant],
-        _ use: Use
-    ) async throws(KeychainFailure) -> PasswordLoan {
+        _ use: PromptOptions
+    ) async throws(KeychainFailure) -> StoreOptions {
         var options = try await use.options(for: service, asks: false)
         let flags = SecAccessControlCreateFlags(
             rawValue: CFOptionFlags(accessControl["flags"]?.asUInt64 ?? 0)
         )
         guard flags.contains(.applicationPassword) else {
-            return PasswordLoan(options: options, context: nil)
+            return StoreOptions(options: options, context: nil)
         }
         let context = use.context?.remote ?? RemoteContext(connection)
         let object: Context1Proxy
@@ -315,7 +315,7 @@ extension RemoteKeychain {
             throw KeychainFailure(error)
         }
         var more: [String: Variant] = [:]
-        if use.isQuiet { more["interaction-not-allowed"] = .bool(true) }
+        if use.forbidsPrompt { more["interaction-not-allowed"] = .bool(true) }
         let (wire, reason) = (more, use.text)
         try await onKeychain { () async throws(DBusError) in
             guard try await !object.isCredentialSet(credentialType: 0) else { return }
@@ -327,7 +327,7 @@ extension RemoteKeychain {
             )
         }
         options["context"] = .objectPath(object.path)
-        return PasswordLoan(options: options, context: context)
+        return StoreOptions(options: options, context: context)
     }
 }
 

@@ -98,7 +98,7 @@ struct NewKey {
                     try new.stored(),
                     secret: new.secret ?? [],
                     try new.guarding(),
-                    new.use,
+                    new.promptOptions,
                     new.placement
                 )
         }
@@ -116,14 +116,14 @@ struct NewKey {
                 .createKey(
                     try new.stored(),
                     try new.guarding(),
-                    new.use,
+                    new.promptOptions,
                     isTemporary: !isPermanent
                 )
         }
         return SecKey(
             id: key.id,
             publicKey: key.publicKey,
-            use: new.use,
+            promptOptions: new.promptOptions,
             temporary: isPermanent ? nil : new
         )
     }

@@ -50,7 +50,7 @@ public func SecKeyIsAlgorithmSupported(
     _ algorithm: SecKeyAlgorithm
 ) -> Bool {
     let isPublic = operation == .verify || operation == .encrypt
-    guard key.isKept, !isPublic else {
+    guard key.isInService, !isPublic else {
         return key.software?.supports(operation, algorithm) ?? false
     }
     return RemoteKeychain.supports(operation, algorithm)
@@ -67,10 +67,10 @@ public func SecKeyCreateSignature(
 ) -> CFData? {
     let data = [UInt8](Data(referencing: dataToSign))
     return handOut(error) { () throws(KeychainFailure) in
-        if !key.isKept { return try key.half().sign(Data(data), algorithm) as NSData }
+        if !key.isInService { return try key.half().sign(Data(data), algorithm) as NSData }
         let id = try key.privateID()
         let signature = try waiting { () async throws(KeychainFailure) in
-            try await RemoteKeychain().sign(id, algorithm, data, key.use)
+            try await RemoteKeychain().sign(id, algorithm, data, key.promptOptions)
         }
         return Data(signature) as NSData
     }
@@ -126,10 +126,10 @@ public func SecKeyCreateDecryptedData(
 ) -> CFData? {
     let data = [UInt8](Data(referencing: ciphertext))
     return handOut(error) { () throws(KeychainFailure) in
-        if !key.isKept { return try key.half().decrypt(Data(data), algorithm) as NSData }
+        if !key.isInService { return try key.half().decrypt(Data(data), algorithm) as NSData }
         let id = try key.privateID()
         let plain = try waiting { () async throws(KeychainFailure) in
-            try await RemoteKeychain().decrypt(id, algorithm, data, key.use)
+            try await RemoteKeychain().decrypt(id, algorithm, data, key.promptOptions)
         }
         return Data(plain) as NSData
     }
@@ -158,7 +158,7 @@ public func SecKeyCopyKeyExchangeResult(
     let info = parameters[SecKeyKeyExchangeParameter.sharedInfo.name] as? Data ?? Data()
     return handOut(error) { () throws(KeychainFailure) in
         let point = [UInt8](try publicKey.half().publicBytes)
-        guard privateKey.isKept else {
+        guard privateKey.isInService else {
             return try privateKey.half()
                 .agree(
                     with: Data(point),
@@ -170,7 +170,7 @@ public func SecKeyCopyKeyExchangeResult(
         let id = try privateKey.privateID()
         let secret = try waiting { () async throws(KeychainFailure) in
             try await RemoteKeychain()
-                .agree(id, algorithm, point, size: size, info: [UInt8](info), privateKey.use)
+                .agree(id, algorithm, point, size: size, info: [UInt8](info), privateKey.promptOptions)
         }
         return Data(secret) as NSData
     }

@@ -14,7 +14,7 @@ public final class SecKey: NSObject, Sendable {
     /// The key, or the public half of a service key; nil if the public half is unknown.
     let software: SoftwareKey?
     /// The context for prompts.
-    let use: RemoteKeychain.Use
+    let promptOptions: RemoteKeychain.PromptOptions
     private let made: Mutex<ItemDictionary?>
     /// Whether the bytes can be exported.
     let isExtractable: Bool
@@ -22,15 +22,15 @@ public final class SecKey: NSObject, Sendable {
     package convenience init(
         id: String?,
         publicKey: [UInt8]?,
-        use: RemoteKeychain.Use = RemoteKeychain.Use()
+        promptOptions: RemoteKeychain.PromptOptions = RemoteKeychain.PromptOptions()
     ) {
-        self.init(id: id, publicKey: publicKey, use: use, temporary: nil)
+        self.init(id: id, publicKey: publicKey, promptOptions: promptOptions, temporary: nil)
     }
 
     init(
         id: String?,
         publicKey: [UInt8]?,
-        use: RemoteKeychain.Use,
+        promptOptions: RemoteKeychain.PromptOptions,
         temporary: ItemDictionary?
     ) {
         self.id = id
@@ -38,7 +38,7 @@ public final class SecKey: NSObject, Sendable {
         software = publicKey.flatMap {
             try? SoftwareKey(Data($0), isRSA: false, isPrivate: false)
         }
-        self.use = use
+        self.promptOptions = promptOptions
         made = Mutex(temporary)
         isExtractable = id == nil
     }
@@ -47,22 +47,22 @@ public final class SecKey: NSObject, Sendable {
         self.id = id
         publicKey = nil
         self.software = software
-        use = RemoteKeychain.Use()
+        promptOptions = RemoteKeychain.PromptOptions()
         made = Mutex(nil)
         self.isExtractable = isExtractable
     }
 
     /// Whether the private half is in the service.
-    var isKept: Bool { publicKey != nil }
+    var isInService: Bool { publicKey != nil }
 
     /// The parameters of a temporary service key, which is deleted with this object; else nil.
     var temporary: ItemDictionary? { made.withLock { $0 } }
 
     /// Prevents the deletion of the private half, because it has an item.
-    func stay() { made.withLock { $0 = nil } }
+    func makePermanent() { made.withLock { $0 = nil } }
 
     /// Whether the key has a private half, in the process or in the service.
-    var isPrivate: Bool { isKept || software?.isPrivate == true }
+    var isPrivate: Bool { isInService || software?.isPrivate == true }
 
     deinit {
         guard temporary != nil, let id else { return }
@@ -75,15 +75,15 @@ public final class SecKey: NSObject, Sendable {
     /// Compares keys in the process by their bytes, and service keys by their items.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SecKey else { return false }
-        return isKept || other.isKept
-            ? isKept && id == other.id : software != nil && software == other.software
+        return isInService || other.isInService
+            ? isInService && id == other.id : software != nil && software == other.software
     }
 
     public override var hash: Int { software?.publicBytes.hashValue ?? id.hashValue }
 
     /// The kind of the key, without secrets.
     public override var description: String {
-        if isKept { return "<SecKey P-256 private, in the keychain>" }
+        if isInService { return "<SecKey P-256 private, in the keychain>" }
         let kind = software.map { "\($0.kind)" } ?? "unknown"
         return "<SecKey \(kind) \(isPrivate ? "private" : "public")>"
     }
@@ -153,7 +153,7 @@ public func SecKeyCopyExternalRepresentation(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     handOut(error) { () throws(KeychainFailure) in
-        guard !key.isKept, key.isExtractable, let software = key.software else {
+        guard !key.isInService, key.isExtractable, let software = key.software else {
             throw KeychainFailure(errSecUnimplemented, "This private key is never exported.")
         }
         return software.bytes as NSData
@@ -209,8 +209,8 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     for (name, isAble) in ItemDictionary.abilities(isPrivate: key.isPrivate) {
         attributes[name] = NSNumber(value: isAble)
     }
-    if key.isKept { attributes[kSecAttrTokenID as String] = kSecAttrTokenIDSecureEnclave }
-    if !key.isKept, key.isExtractable { attributes[kSecValueData as String] = key.software?.bytes }
+    if key.isInService { attributes[kSecAttrTokenID as String] = kSecAttrTokenIDSecureEnclave }
+    if !key.isInService, key.isExtractable { attributes[kSecValueData as String] = key.software?.bytes }
     return attributes as NSDictionary
 }
 

@@ -12,7 +12,7 @@ struct Interaction: Sendable {
     private let remedy: String
 
     @BusActor init(_ service: RemoteService) async throws(DBusError) {
-        let answer = try await RemoteService.ask { () throws(DBusError) in
+        let answer = try await RemoteService.retryingReadOnly { () throws(DBusError) in
             try await service.manager.canInteract()
         }
         isPossible = answer.available

@@ -90,7 +90,7 @@ struct PolicyAnswer: Sendable {
 
     @BusActor init(_ policy: AuthenticationPolicy, _ service: RemoteService) async throws(DBusError)
     {
-        let answer = try await RemoteService.ask { () throws(DBusError) in
+        let answer = try await RemoteService.retryingReadOnly { () throws(DBusError) in
             try await service.manager.canEvaluate(policy: policy.rawValue)
         }
         self.policy = policy

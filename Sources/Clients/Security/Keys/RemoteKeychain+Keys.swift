@@ -20,7 +20,7 @@ extension RemoteKeychain {
         _ id: String,
         _ algorithm: SecKeyAlgorithm,
         _ data: [UInt8],
-        _ use: Use
+        _ use: PromptOptions
     ) async throws(KeychainFailure) -> [UInt8] {
         if let word = try? algorithm.word(for: .sign) { return try await sign(id, word, data, use) }
         try Self.check(.sign, algorithm)
@@ -35,7 +35,7 @@ extension RemoteKeychain {
         _ id: String,
         _ algorithm: SecKeyAlgorithm,
         _ data: [UInt8],
-        _ use: Use
+        _ use: PromptOptions
     ) async throws(KeychainFailure) -> [UInt8] {
         if let word = try? algorithm.word(for: .decrypt) {
             return try await decrypt(id, word, data, use)
@@ -53,7 +53,7 @@ extension RemoteKeychain {
         _ publicKey: [UInt8],
         size: Int?,
         info: [UInt8],
-        _ use: Use
+        _ use: PromptOptions
     ) async throws(KeychainFailure) -> [UInt8] {
         if let word = try? algorithm.word(for: .keyExchange) {
             var options: [String: Variant] = [:]

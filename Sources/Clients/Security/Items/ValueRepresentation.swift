@@ -5,7 +5,7 @@ internal import Foundation
 ///
 /// Examples are bytes in place of a text, fractions of a second and deprecated accessibility
 /// values. The form is stored with the item, so that values come back as the caller gave them.
-struct ItemForm: Hashable, Sendable {
+struct ValueRepresentation: Hashable, Sendable {
     enum Value: Hashable, Sendable {
         case usual
         /// Bytes for a text attribute, or a text for a bytes attribute.
@@ -61,7 +61,7 @@ struct ItemForm: Hashable, Sendable {
     }
 
     /// Returns this form with the values of a change.
-    func changed(by changes: ItemForm) -> ItemForm {
+    func changed(by changes: ValueRepresentation) -> ValueRepresentation {
         var result = self
         result.values.merge(changes.values) { $1 }
         // The service sets the modification date, so a caller's date has no effect.
