@@ -44,7 +44,7 @@ struct FaceEngineTests {
     }
 
     /// The faces in a clip's first frames with a face.
-    private func faces(_ clip: String, _ count: Int) throws -> [FaceNumbers] {
+    private func faces(_ clip: String, _ count: Int) throws -> [FaceDescriptor] {
         try Studio.frames(clip).lazy.compactMap { engine.look($0)?.numbers }.prefix(count)
             .map(\.self)
     }

@@ -21,7 +21,7 @@ import Testing
     func scanner(_ flags: [String]) throws {
         let settings = try settings(flags)
         let scanner = try FaceWorkshop(settings).scanner()
-        #expect(scanner.asksForLife == flags.contains("infrared"))
+        #expect(scanner.requiresLiveness == flags.contains("infrared"))
         #expect(scanner.asksForAttention == !flags.contains("no-attention"))
         #expect(settings.threshold == (flags.contains("strict") ? .strict : .ordinary))
     }

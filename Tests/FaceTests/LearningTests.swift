@@ -27,7 +27,7 @@ import Testing
     private func learn(
         _ store: TemplateStore,
         _ id: String,
-        _ face: FaceNumbers,
+        _ face: FaceDescriptor,
         at time: Int64 = now,
         camera: String = camera,
         threshold: FaceThreshold = .ordinary
@@ -219,7 +219,7 @@ import Testing
     /// Makes a template in format 1, independently of the code under test.
     private static func former(
         id: String,
-        faces: [FaceNumbers],
+        faces: [FaceDescriptor],
         key: [UInt8]
     ) throws -> [UInt8] {
         func little(_ number: UInt64, _ size: Int) -> [UInt8] {
@@ -274,17 +274,17 @@ struct LearningSensorTests {
         let folder = try TemporaryFolder()
         let program = Stage.program(folder, replay: "\(Studio.clips)/enroll.mjpeg")
         let engine = try FaceEngine(models: Studio.models, state: folder.path + "/state")
-        var first: FaceNumbers?
+        var first: FaceDescriptor?
         for frame in try Studio.frames("enroll") where first == nil {
             first = engine.look(frame)?.numbers
         }
         let seen = try #require(first)
         // Change every number a little, so that the distance to each picture of the clip is
         // similar.
-        let step = distance / Float(FaceNumbers.count).squareRoot()
+        let step = distance / Float(FaceDescriptor.count).squareRoot()
         var random = SeededGenerator(1)
         let values = seen.values.map { $0 + (Bool.random(using: &random) ? step : -step) }
-        let face = FaceNumbers(values)
+        let face = FaceDescriptor(values)
         let store = try TemplateStore(folder: folder.path + "/state")
         let id = try await store.add(
             [try #require(face)],

@@ -118,7 +118,7 @@ final class PipeWireRig {
         return try PipeWireSource(address, as: identity, interruption ?? Interruption())
     }
 
-    func standing() throws -> PipeWireConnection.Standing {
+    func cameraState() throws -> PipeWireConnection.CameraState {
         let address = try address
         do throws(CameraFault) {
             let connection = try PipeWireConnection(address)
@@ -135,7 +135,7 @@ final class PipeWireRig {
     }
 
     private func identity() throws -> CameraIdentity {
-        let standing = try standing()
+        let standing = try cameraState()
         guard case .camera(let identity) = standing else {
             throw TestFailure("no camera: \(standing)")
         }

@@ -27,7 +27,7 @@ struct PipeWireTests {
         }
     }
 
-    private func message(_ standing: PipeWireConnection.Standing) -> String {
+    private func message(_ standing: PipeWireConnection.CameraState) -> String {
         if case .fault(let fault) = standing { message(fault) } else { "\(standing)" }
     }
 
@@ -152,7 +152,7 @@ struct PipeWireTests {
     @Test("A camera or daemon that disappears is disconnected, and usable when it returns")
     func goes() async throws {
         let rig = try await PipeWireRig()
-        #expect(try rig.standing() == .fault(.disconnected))
+        #expect(try rig.cameraState() == .fault(.disconnected))
         let missing = try CameraIdentity(pipeWire: "CAM", [:])
         #expect(throws: CameraFault.disconnected) { _ = try rig.open(as: missing) }
         let camera = try rig.camera()
@@ -163,7 +163,7 @@ struct PipeWireTests {
         #expect(throws: CameraFault.disconnected) {
             try source.look(interruption)
         }
-        #expect(try rig.standing() == .fault(.disconnected))
+        #expect(try rig.cameraState() == .fault(.disconnected))
         _ = try rig.camera("nv12")
         let second = try rig.open()
         #expect(try second.nextFrame(interruption).format == .nv12)
@@ -171,7 +171,7 @@ struct PipeWireTests {
         #expect(throws: CameraFault.disconnected) {
             try second.look(interruption)
         }
-        #expect(try rig.standing() == .fault(.disconnected))
+        #expect(try rig.cameraState() == .fault(.disconnected))
     }
 
     @Test("A hanging daemon is reported as not answering")
@@ -191,7 +191,7 @@ struct PipeWireTests {
             pipeWire: "CAM",
             ["api.libcamera.path": "LENS", "device.serial": "S1"]
         )
-        #expect(try rig.standing() == .camera(mine))
+        #expect(try rig.cameraState() == .camera(mine))
         #expect(mine.description == "pipewire CAM LENS S1")
         await camera.end()
         for other in [["api.libcamera.path=LENS"], ["device.serial=S1"], []] {
@@ -199,7 +199,7 @@ struct PipeWireTests {
             let refusal = message(fault { _ = try rig.open(as: mine) })
             #expect(refusal.hasPrefix("untrusted: The camera became another one"), "\(refusal)")
             await camera.end()
-            while try rig.standing() != .fault(.disconnected) {}
+            while try rig.cameraState() != .fault(.disconnected) {}
         }
     }
 }
@@ -210,7 +210,7 @@ struct PipeWireTrustTests {
     init() { EventLoop.shared.startThread() }
 
     private func refusal(_ rig: PipeWireRig) throws -> String {
-        if case .fault(.untrusted(let message)) = try rig.standing() { message } else { "" }
+        if case .fault(.untrusted(let message)) = try rig.cameraState() { message } else { "" }
     }
 
     @Test("A person's PipeWire is refused, even if its files belong to the system")

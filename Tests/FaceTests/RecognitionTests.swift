@@ -9,12 +9,12 @@ enum Seen {
     /// A person's numbers, at a distance from person 0.
     ///
     /// Faces of a person are close.
-    static func numbers(_ distance: Float = 0, person: Int = 0) -> FaceNumbers {
-        var values = [Float](repeating: 0, count: FaceNumbers.count)
+    static func numbers(_ distance: Float = 0, person: Int = 0) -> FaceDescriptor {
+        var values = [Float](repeating: 0, count: FaceDescriptor.count)
         values[person * 2] = person == 0 ? 0 : 1
         values[127] = distance
         // The fallback is never used: the numbers are valid.
-        return FaceNumbers(values) ?? numbers()
+        return FaceDescriptor(values) ?? numbers()
     }
 
     static func face(
@@ -27,13 +27,13 @@ enum Seen {
         brightness: Float = 0.5,
         eyes: Float = 1,
         of picture: Float = 0.5
-    ) -> Sight {
-        Sight(
+    ) -> FrameFindings {
+        FrameFindings(
             brightness: picture,
             darkness: 0.1,
             glare: 0,
             count: 1,
-            face: Sight.Face(
+            face: FrameFindings.Face(
                 x: x,
                 y: y,
                 size: size,
@@ -45,12 +45,12 @@ enum Seen {
         )
     }
 
-    static let empty = Sight(brightness: 0.5, darkness: 0.1, glare: 0, count: 0)
-    static let dark = Sight(brightness: 0.05, darkness: 0.9, glare: 0, count: 0)
+    static let empty = FrameFindings(brightness: 0.5, darkness: 0.1, glare: 0, count: 0)
+    static let dark = FrameFindings(brightness: 0.05, darkness: 0.9, glare: 0, count: 0)
     static let stranger = face(person: 3)
     static let me = face(0.3)
 
-    static var two: Sight {
+    static var two: FrameFindings {
         var sight = me
         sight.count = 2
         sight.numbers = nil
@@ -66,7 +66,7 @@ enum Seen {
     }
 
     private func outcomes(
-        _ sights: [Sight],
+        _ sights: [FrameFindings],
         _ threshold: FaceThreshold = .ordinary
     ) -> [Recognition.Outcome] {
         var recognition = recognition(threshold)
@@ -98,7 +98,7 @@ enum Seen {
     @Test("Dark frames are skipped, and do not separate two matching frames")
     func dark() {
         #expect(outcomes([Seen.me, Seen.dark, Seen.me]).last == .match("mine"))
-        let night = outcomes([Sight](repeating: Seen.dark, count: 100))
+        let night = outcomes([FrameFindings](repeating: Seen.dark, count: 100))
         #expect(night.count { $0 == .hint(.tooDark) } == 2)
         #expect(!night.contains(.noMatch))
     }
@@ -106,12 +106,12 @@ enum Seen {
     @Test("Closed eyes give a hint: no match, no miss, and they separate matching frames")
     func closedEyes() {
         let asleep = Seen.face(0.3, eyes: 0.2)
-        let seen = outcomes([Sight](repeating: asleep, count: 50)).filter { $0 != .nothing }
+        let seen = outcomes([FrameFindings](repeating: asleep, count: 50)).filter { $0 != .nothing }
         #expect(seen == [.hint(.lookAtCamera)])
         #expect(outcomes([Seen.me, asleep, Seen.me]) == [.nothing, .nothing, .nothing])
         #expect(outcomes([asleep, Seen.me, Seen.me]).last == .match("mine"))
         let stranger = Seen.face(person: 3, eyes: 0.2)
-        #expect(!outcomes([Sight](repeating: stranger, count: 50)).contains(.noMatch))
+        #expect(!outcomes([FrameFindings](repeating: stranger, count: 50)).contains(.noMatch))
     }
 
     @Test("Without the check of attention, closed eyes match")
@@ -134,13 +134,13 @@ enum Seen {
 
     @Test("Ten good frames of another person are one miss")
     func stranger() {
-        let seen = outcomes([Sight](repeating: Seen.stranger, count: 20))
+        let seen = outcomes([FrameFindings](repeating: Seen.stranger, count: 20))
         #expect(seen.indices.filter { seen[$0] == .noMatch } == [9, 19])
     }
 
     @Test("Frames of low quality give a hint and no miss")
     func notGood() {
-        let cases: [(Sight, SensorHint)] = [
+        let cases: [(FrameFindings, SensorHint)] = [
             (Seen.face(person: 3, size: 0.1), .moveCloser),
             (Seen.face(person: 3, size: 0.8), .moveAway),
             (Seen.face(person: 3, x: 0.1), .center),
@@ -150,7 +150,7 @@ enum Seen {
             (Seen.face(person: 3, brightness: 0.02), .tooDark),
         ]
         for (sight, hint) in cases {
-            let seen = outcomes([Sight](repeating: sight, count: 50))
+            let seen = outcomes([FrameFindings](repeating: sight, count: 50))
             #expect(seen.contains(.hint(hint)), "\(hint)")
             #expect(!seen.contains(.noMatch), "\(hint)")
         }
@@ -189,24 +189,24 @@ enum Seen {
         let seen = outcomes(shaky(3))
         #expect(seen.indices.filter { seen[$0] == .noMatch } == [9, 19])
         #expect(
-            outcomes([Sight](repeating: Seen.face(0.3, size: 0.13), count: 2)).last
+            outcomes([FrameFindings](repeating: Seen.face(0.3, size: 0.13), count: 2)).last
                 == .match("mine")
         )
-        let far = outcomes([Sight](repeating: Seen.face(person: 3, size: 0.13), count: 10))
+        let far = outcomes([FrameFindings](repeating: Seen.face(person: 3, size: 0.13), count: 10))
         #expect(far.last == .noMatch)
     }
 
     @Test("A matching frame resets the count of misses, and leaving does not")
     func forgotten() {
-        let nine = [Sight](repeating: Seen.stranger, count: 9)
-        let empty = [Sight](repeating: Seen.empty, count: 3 * Recognition.emptyFrames)
+        let nine = [FrameFindings](repeating: Seen.stranger, count: 9)
+        let empty = [FrameFindings](repeating: Seen.empty, count: 3 * Recognition.emptyFrames)
         #expect(outcomes(nine + empty + nine).contains(.noMatch))
         #expect(!outcomes(nine + [Seen.me] + nine).contains(.noMatch))
     }
 
     @Test("An empty scene gives no match and no miss, but a hint")
     func empty() {
-        let seen = outcomes([Sight](repeating: Seen.empty, count: 100))
+        let seen = outcomes([FrameFindings](repeating: Seen.empty, count: 100))
         #expect(
             Set(seen.map { "\($0)" }) == ["nothing", "\(Recognition.Outcome.hint(.lookAtCamera))"]
         )
@@ -214,14 +214,14 @@ enum Seen {
 
     @Test("A face has exactly 128 finite numbers")
     func numbers() {
-        #expect(FaceNumbers([Float](repeating: 0, count: 127)) == nil)
-        #expect(FaceNumbers([Float](repeating: .nan, count: 128)) == nil)
-        #expect(FaceNumbers([Float](repeating: .infinity, count: 128)) == nil)
+        #expect(FaceDescriptor([Float](repeating: 0, count: 127)) == nil)
+        #expect(FaceDescriptor([Float](repeating: .nan, count: 128)) == nil)
+        #expect(FaceDescriptor([Float](repeating: .infinity, count: 128)) == nil)
         #expect(Seen.numbers(3).distance(to: Seen.numbers(-1)) == 4)
     }
 }
 
-@Suite struct LifeCheckTests {
+@Suite struct LivenessCheckTests {
     private static let seeds: ClosedRange<UInt64> = 1...8
 
     /// Collects outcomes for frames that alternate between emitter on and off.
@@ -234,7 +234,7 @@ enum Seen {
             recognition = Recognition(
                 templates: [FaceTemplate(id: "mine", faces: [Seen.numbers()])],
                 threshold: .ordinary,
-                lifeCheck: LifeCheck(using: &generator)
+                lifeCheck: LivenessCheck(using: &generator)
             )
         }
 
@@ -245,7 +245,7 @@ enum Seen {
         }
         var matches: Bool { outcomes.contains(.match("mine")) }
 
-        mutating func show(_ sight: Sight, _ count: Int, isAlternating: Bool = true) {
+        mutating func show(_ sight: FrameFindings, _ count: Int, isAlternating: Bool = true) {
             for _ in 0..<count {
                 outcomes.append(recognition.see(sight))
                 if isAlternating { outcomes.append(recognition.see(Seen.dark)) }
@@ -286,13 +286,13 @@ enum Seen {
         // Every second frame is dark, and dark frames do not count towards the limit.
         let asked = try #require(sitting.outcomes.firstIndex { $0.isTurn })
         let failed = try #require(sitting.outcomes.firstIndex(of: .noMatch))
-        #expect(failed - asked == 2 * LifeCheck.frames)
+        #expect(failed - asked == 2 * LivenessCheck.frames)
     }
 
     @Test("A user who hesitates for some seconds and then turns matches", arguments: seeds)
     func hesitates(_ seed: UInt64) throws {
         var sitting = Sitting(seed)
-        sitting.show(Seen.me, LifeCheck.frames - 10)
+        sitting.show(Seen.me, LivenessCheck.frames - 10)
         let side = try #require(sitting.side)
         sitting.turn(side)
         sitting.show(Seen.me, 2)
@@ -345,7 +345,7 @@ enum Seen {
         arguments: seeds,
         [Seen.empty, Seen.two]
     )
-    func lost(_ seed: UInt64, _ between: Sight) throws {
+    func lost(_ seed: UInt64, _ between: FrameFindings) throws {
         var sitting = Sitting(seed)
         sitting.show(Seen.me, 5)
         sitting.turn(try #require(sitting.side))
@@ -375,7 +375,7 @@ extension Recognition.Outcome {
 }
 
 @Suite struct EnrolmentTests {
-    private func outcomes(_ sights: [Sight]) -> [Enrolment.Outcome] {
+    private func outcomes(_ sights: [FrameFindings]) -> [Enrolment.Outcome] {
         var enrolment = Enrolment(threshold: .ordinary)
         return sights.map { enrolment.see($0) }
     }
@@ -389,7 +389,7 @@ extension Recognition.Outcome {
 
     @Test("A repeated picture is one stage, and gives a hint to move")
     func frozen() {
-        let seen = outcomes([Sight](repeating: Seen.me, count: 300))
+        let seen = outcomes([FrameFindings](repeating: Seen.me, count: 300))
         let told = seen.filter { $0 != .nothing }
         #expect(told.first == .stage(1))
         #expect(told.count > 1 && told.dropFirst().allSatisfy { $0 == .hint(.turnLeft) })
@@ -404,7 +404,7 @@ extension Recognition.Outcome {
 
     @Test("Another person's frames do not join a template")
     func another() {
-        let seen = outcomes([Seen.me] + [Sight](repeating: Seen.stranger, count: 50))
+        let seen = outcomes([Seen.me] + [FrameFindings](repeating: Seen.stranger, count: 50))
         #expect(seen.first == .stage(1))
         #expect(!seen.contains(.stage(2)))
         #expect(seen.contains(.hint(.lookAtCamera)))
@@ -412,13 +412,13 @@ extension Recognition.Outcome {
 
     @Test("Frames of low quality are no stage, and give a hint")
     func notGood() {
-        let cases: [(Sight, SensorHint)] = [
+        let cases: [(FrameFindings, SensorHint)] = [
             (Seen.face(size: 0.1), .moveCloser), (Seen.face(x: 0.9), .center),
             (Seen.face(yaw: 0.2), .lookAtCamera), (Seen.empty, .lookAtCamera),
             (Seen.face(eyes: 0.2), .lookAtCamera), (Seen.dark, .tooDark), (Seen.two, .center),
         ]
         for (sight, hint) in cases {
-            let seen = outcomes([Sight](repeating: sight, count: 40)).filter { $0 != .nothing }
+            let seen = outcomes([FrameFindings](repeating: sight, count: 40)).filter { $0 != .nothing }
             #expect(seen == [.hint(hint)], "\(hint)")
         }
     }

@@ -41,7 +41,7 @@ import Testing
     /// - 9 broken
     /// - 100 and 101 me, turned to either side
     /// - other numbers: me, slightly different each
-    private static func eye(_ frame: Frame) -> Sight? {
+    private static func eye(_ frame: Frame) -> FrameFindings? {
         switch frame.bytes[0] {
         case 0: Seen.empty
         case 1: Seen.me
@@ -73,9 +73,9 @@ import Testing
         let looks = Mutex(0)
         return try Scanner(
             threshold: .ordinary,
-            asksForLife: asksForLife,
+            requiresLiveness: asksForLife,
             asksForAttention: asksForAttention,
-            eye: { () throws(FaceFault) in { Self.eye($0) } },
+            analyzer: { () throws(FaceFault) in { Self.eye($0) } },
             camera: { (_, _) throws(CameraFault) in List(frames, isEndless: isEndless) },
             now: {
                 begin
@@ -148,8 +148,8 @@ import Testing
         let reports = Reports()
         let other = try Scanner(
             threshold: .ordinary,
-            asksForLife: true,
-            eye: { () throws(FaceFault) in { Self.eye($0) } },
+            requiresLiveness: true,
+            analyzer: { () throws(FaceFault) in { Self.eye($0) } },
             camera: { (_, _) throws(CameraFault) in Sitter(reports) }
         )
         let match = try await other.verify(Self.templates, camera: .replay, Interruption()) {
@@ -235,8 +235,8 @@ import Testing
         let looks = Mutex(0)
         let scanner = try Scanner(
             threshold: .ordinary,
-            asksForLife: false,
-            eye: { () throws(FaceFault) in
+            requiresLiveness: false,
+            analyzer: { () throws(FaceFault) in
                 { frame in
                     looked.withLock { $0.append(frame.bytes[0]) }
                     return Self.eye(frame)
@@ -271,8 +271,8 @@ import Testing
         let tries = Mutex(0)
         let scanner = try Scanner(
             threshold: .ordinary,
-            asksForLife: false,
-            eye: { () throws(FaceFault) in { Self.eye($0) } },
+            requiresLiveness: false,
+            analyzer: { () throws(FaceFault) in { Self.eye($0) } },
             camera: { (_, _) throws(CameraFault) in
                 let number = tries.withLock { count in
                     count += 1
@@ -299,8 +299,8 @@ import Testing
     func busyAndCanceled() async throws {
         let scanner = try Scanner(
             threshold: .ordinary,
-            asksForLife: false,
-            eye: { () throws(FaceFault) in { Self.eye($0) } },
+            requiresLiveness: false,
+            analyzer: { () throws(FaceFault) in { Self.eye($0) } },
             camera: { (_, _) throws(CameraFault) in throw .busy }
         )
         let interruption = try Interruption()
@@ -334,8 +334,8 @@ import Testing
         let interruption = try Interruption()
         let scanner = try Scanner(
             threshold: .ordinary,
-            asksForLife: false,
-            eye: { () throws(FaceFault) in
+            requiresLiveness: false,
+            analyzer: { () throws(FaceFault) in
                 { frame in
                     if frame.bytes[0] == 1 { interruption.raise() }
                     return Self.eye(frame)
@@ -364,8 +364,8 @@ import Testing
         let tries = Mutex(0)
         let scanner = try Scanner(
             threshold: .ordinary,
-            asksForLife: false,
-            eye: { () throws(FaceFault) in
+            requiresLiveness: false,
+            analyzer: { () throws(FaceFault) in
                 let count = tries.withLock {
                     $0 += 1
                     return $0
@@ -387,8 +387,8 @@ import Testing
         let asked = Mutex<[CameraIdentity]>([])
         let scanner = try Scanner(
             threshold: .ordinary,
-            asksForLife: false,
-            eye: { () throws(FaceFault) in { Self.eye($0) } },
+            requiresLiveness: false,
+            analyzer: { () throws(FaceFault) in { Self.eye($0) } },
             camera: { (expected, _) throws(CameraFault) in
                 asked.withLock { $0.append(expected) }
                 throw .untrusted("another one")

@@ -11,7 +11,7 @@ import VirtualKey
     /// The key's events, in order.
     let events = EventRecorder<VirtualKey.Event>()
 
-    init(_ manners: Manners = Manners()) throws {
+    init(_ manners: KeyBehaviour = KeyBehaviour()) throws {
         folder = try TemporaryFolder()
         let events = events
         key = try VirtualKey(in: folder.path, manners) { event in
@@ -41,7 +41,7 @@ import VirtualKey
         )
     }
 
-    func another(_ name: String = "two", _ manners: Manners = Manners()) throws -> VirtualKey {
+    func another(_ name: String = "two", _ manners: KeyBehaviour = KeyBehaviour()) throws -> VirtualKey {
         try VirtualKey(in: folder.path, named: name, manners)
     }
 

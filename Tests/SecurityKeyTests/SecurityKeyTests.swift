@@ -19,8 +19,8 @@ struct SecurityKeyTests {
         try await eventually(what) { key.touch(kind) }
     }
 
-    private static var verifying: Manners {
-        var manners = Manners()
+    private static var verifying: KeyBehaviour {
+        var manners = KeyBehaviour()
         manners.verifiesUser = true
         return manners
     }
@@ -44,7 +44,7 @@ struct SecurityKeyTests {
     }
 
     /// Expects a miss after a wrong answer, and a match after the right answer.
-    @BusActor private func proof(_ kind: Touch, _ manners: Manners) async throws {
+    @BusActor private func proof(_ kind: Touch, _ manners: KeyBehaviour) async throws {
         let ring = try KeyRing(manners)
         let key = ring.key
         try await ring.check { bench in
@@ -167,7 +167,7 @@ struct SecurityKeyTests {
 
     @Test("A key that requires a PIN is refused at enrolment, with a remedy")
     @BusActor func pin() async throws {
-        var manners = Manners()
+        var manners = KeyBehaviour()
         manners.wantsPIN = true
         try await KeyRing(manners)
             .check { bench in
@@ -340,7 +340,7 @@ struct SecurityKeyTests {
         let key = ring.key
         try await ring.check { bench in
             let id = try await bench.enroll()
-            key.behave { $0.isBusy = true }
+            key.changeBehaviour { $0.isBusy = true }
             let number = bench.nextOperation()
             let call = try bench.sensor.verifyStream(
                 operation: number,
@@ -348,14 +348,14 @@ struct SecurityKeyTests {
                 options: [:]
             )
             _ = try await bench.event("busy", of: number)
-            key.behave { $0.isBusy = false }
+            key.changeBehaviour { $0.isBusy = false }
             _ = try await bench.event("ready", of: number)
             // The key becomes busy again after its first request.
             bench.events.forget()
-            key.behave { $0.isBusy = true }
+            key.changeBehaviour { $0.isBusy = true }
             try await touch(key, .tooLate)
             _ = try await bench.event("busy", of: number)
-            key.behave { $0.isBusy = false }
+            key.changeBehaviour { $0.isBusy = false }
             _ = try await bench.event("ready", of: number)
             try await touch(key, .right)
             try expect(try await call.reply() == id && bench.misses.isEmpty, id)
@@ -368,7 +368,7 @@ struct SecurityKeyTests {
         let key = ring.key
         try await ring.check { bench in
             _ = try await bench.enroll()
-            key.behave { $0.isMute = true }
+            key.changeBehaviour { $0.isMute = true }
             do throws(DBusError) {
                 _ = try await bench.sensor.verify(
                     operation: bench.nextOperation(),

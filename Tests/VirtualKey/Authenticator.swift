@@ -1,6 +1,6 @@
 import Crypto
 
-public struct Manners: Hashable, Sendable {
+public struct KeyBehaviour: Hashable, Sendable {
     /// The key verifies its user by a finger.
     public var verifiesUser = false
     /// The key requires its PIN to make a credential.
@@ -55,7 +55,7 @@ struct Authenticator {
         case sign(CBOR, [UInt8]?)
     }
 
-    var manners = Manners()
+    var manners = KeyBehaviour()
     private var held: [[UInt8]: Held] = [:]
     private var counter: UInt32 = 0
     private var waiting: Waiting?

@@ -18,9 +18,9 @@ public struct PacketDesk {
     /// Count of requests without an answer.
     public private(set) var ignored = 0
 
-    public init(_ manners: Manners = Manners()) { key.manners = manners }
+    public init(_ manners: KeyBehaviour = KeyBehaviour()) { key.manners = manners }
 
-    public var manners: Manners {
+    public var manners: KeyBehaviour {
         get { key.manners }
         set { key.manners = newValue }
     }

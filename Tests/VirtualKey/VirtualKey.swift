@@ -31,7 +31,7 @@ public final class VirtualKey: Sendable {
     public init(
         in folder: String,
         named name: String = "one",
-        _ manners: Manners = Manners(),
+        _ manners: KeyBehaviour = KeyBehaviour(),
         told: @escaping @Sendable (Event) -> Void = { _ in }
     ) throws {
         path = "\(folder)/\(name).key"
@@ -47,7 +47,7 @@ public final class VirtualKey: Sendable {
         thread.close()
     }
 
-    public func behave(_ change: (inout Manners) -> Void) {
+    public func changeBehaviour(_ change: (inout KeyBehaviour) -> Void) {
         state.withLock { change(&$0.desk.manners) }
     }
 

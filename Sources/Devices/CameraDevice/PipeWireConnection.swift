@@ -6,7 +6,7 @@ internal import Glibc
 /// Use it from a single thread at a time. No method waits: the caller polls ``descriptor`` and then
 /// calls ``serve()``.
 package final class PipeWireConnection {
-    package enum Standing: Hashable, Sendable {
+    package enum CameraState: Hashable, Sendable {
         /// The daemon has not answered yet.
         case unknown
         case camera(CameraIdentity)
@@ -66,7 +66,7 @@ package final class PipeWireConnection {
     deinit { cpipewire_close(handle) }
 
     /// Handles pending messages of the daemon and returns the camera's state.
-    package func serve() -> Standing {
+    package func serve() -> CameraState {
         cpipewire_serve(handle)
         guard !hasEnded else { return .fault(.disconnected) }
         hasList = hasList || answered == asked

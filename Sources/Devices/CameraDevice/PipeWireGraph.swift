@@ -22,7 +22,7 @@ struct PipeWireGraph {
     private var isOverfull = false
     /// The user of a client outside the system, even a client that has disconnected: it may have
     /// left nodes or links behind.
-    private var stranger: String?
+    private var foreignUser: String?
     /// The user of this process, whose clients are trusted like the system's.
     private let user: UInt32
 
@@ -46,17 +46,17 @@ struct PipeWireGraph {
         else { return }
         entries[id]?.properties[key] = value
         guard entry.isClient, key == "pipewire.sec.uid" else { return }
-        note(value)
+        recordClientUser(value)
     }
 
     mutating func remove(_ id: UInt32) {
         guard let entry = entries.removeValue(forKey: id), entry.isClient else { return }
-        if entry.properties["pipewire.sec.uid"] == nil { note("?") }
+        if entry.properties["pipewire.sec.uid"] == nil { recordClientUser("?") }
     }
 
-    private mutating func note(_ client: String) {
+    private mutating func recordClientUser(_ client: String) {
         let isOurs = UInt32(client).map { SystemSocket.isOfSystem($0) || $0 == user } ?? false
-        if !isOurs { stranger = stranger ?? client }
+        if !isOurs { foreignUser = foreignUser ?? client }
     }
 
     /// Returns the node of a camera that only the system can feed with pictures.
@@ -71,7 +71,7 @@ struct PipeWireGraph {
         let unnamed = entries.values.contains {
             $0.isClient && $0.properties["pipewire.sec.uid"] == nil
         }
-        if let who = stranger ?? (unnamed ? "?" : nil) {
+        if let who = foreignUser ?? (unnamed ? "?" : nil) {
             throw .untrusted(
                 "A program of the user \(who) is connected to PipeWire, and could feed it any "
                     + "picture."

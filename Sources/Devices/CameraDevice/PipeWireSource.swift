@@ -63,7 +63,7 @@ package final class PipeWireSource: FrameSource {
         for connection: PipeWireConnection,
         _ interruption: Interruption,
         else silence: CameraFault,
-        _ result: (PipeWireConnection.Standing) throws(CameraFault) -> Result?
+        _ result: (PipeWireConnection.CameraState) throws(CameraFault) -> Result?
     ) throws(CameraFault) -> Result {
         let end = ContinuousClock.now + patience
         while true {

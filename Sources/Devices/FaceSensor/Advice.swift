@@ -16,7 +16,7 @@ struct Advice {
     static let fastest: Float = 0.10
 
     private let smallest: Float
-    private var last: Sight.Face?
+    private var last: FrameFindings.Face?
     private var asked: SensorHint?
     private var times = 0
     private var told: SensorHint?
@@ -25,7 +25,7 @@ struct Advice {
     init(smallest: Float = Self.smallest) { self.smallest = smallest }
 
     /// Returns the fault of a frame that isn't dark, or nil.
-    mutating func fault(of sight: Sight) -> SensorHint? {
+    mutating func fault(of sight: FrameFindings) -> SensorHint? {
         let before = last
         last = sight.count == 1 ? sight.face : nil
         if sight.glare > 0.5 { return .tooBright }

@@ -7,7 +7,7 @@ package struct Enrolment {
         case hint(SensorHint)
         case stage(UInt32)
         /// All frames are collected: the faces of the template.
-        case done([FaceNumbers])
+        case done([FaceDescriptor])
     }
 
     package static let stages: UInt32 = 5
@@ -21,7 +21,7 @@ package struct Enrolment {
     private let threshold: FaceThreshold
     private let asksForAttention: Bool
     private var advice = Advice()
-    private var taken: [FaceNumbers] = []
+    private var taken: [FaceDescriptor] = []
     private var sinceTaken = 0
 
     /// Requires the faces of all frames to match the first.
@@ -30,7 +30,7 @@ package struct Enrolment {
         self.asksForAttention = asksForAttention
     }
 
-    package mutating func see(_ sight: Sight) -> Outcome {
+    package mutating func see(_ sight: FrameFindings) -> Outcome {
         guard !sight.isDark else { return advise(.tooDark, patience: Recognition.darkFrames) }
         if let fault = advice.fault(of: sight) {
             return advise(fault, patience: sight.count == 0 ? Recognition.emptyFrames : nil)

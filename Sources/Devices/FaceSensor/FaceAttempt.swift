@@ -8,7 +8,7 @@ struct FaceAttempt {
     private var last: ContinuousClock.Instant?
     private var framesNotCompared = 0
 
-    mutating func see(_ sight: Sight, wasCompared: Bool, at now: ContinuousClock.Instant) {
+    mutating func see(_ sight: FrameFindings, wasCompared: Bool, at now: ContinuousClock.Instant) {
         if wasCompared {
             if let last { looked += now - last }
             last = now

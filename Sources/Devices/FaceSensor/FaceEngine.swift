@@ -89,7 +89,7 @@ package final class FaceEngine {
     }
 
     /// Analyses a frame; nil if it is no picture.
-    package func look(_ frame: Frame) -> Sight? {
+    package func look(_ frame: Frame) -> FrameFindings? {
         let format: cface_format =
             switch frame.format {
             case .mjpg: CFACE_MJPG
@@ -115,13 +115,13 @@ package final class FaceEngine {
                 bytes: bytes.baseAddress,
                 count: bytes.count
             )
-            return cface_look(handle, &picture, Sight.darknessLimit, 1, &seen)
+            return cface_look(handle, &picture, FrameFindings.darknessLimit, 1, &seen)
         }
-        return result == CFACE_OK.rawValue ? Sight(seen) : nil
+        return result == CFACE_OK.rawValue ? FrameFindings(seen) : nil
     }
 }
 
-extension Sight {
+extension FrameFindings {
     fileprivate init(_ seen: cface_sight) {
         self.init(
             brightness: seen.brightness,
@@ -133,12 +133,12 @@ extension Sight {
         face = Face(seen)
         guard seen.has_numbers != 0 else { return }
         numbers = withUnsafeBytes(of: seen.numbers) { bytes in
-            FaceNumbers(Array(bytes.bindMemory(to: Float.self)))
+            FaceDescriptor(Array(bytes.bindMemory(to: Float.self)))
         }
     }
 }
 
-extension Sight.Face {
+extension FrameFindings.Face {
     fileprivate init(_ seen: cface_sight) {
         let points = withUnsafeBytes(of: seen.landmarks) { bytes in
             Array(bytes.bindMemory(to: Float.self))

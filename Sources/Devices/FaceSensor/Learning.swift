@@ -22,7 +22,7 @@ enum Learning {
 
     /// Returns whether a face is well within the threshold and shows a new pose.
     static func fits(
-        _ face: FaceNumbers,
+        _ face: FaceDescriptor,
         _ record: TemplateRecord,
         _ threshold: FaceThreshold
     ) -> Bool {
@@ -34,13 +34,13 @@ enum Learning {
         guard let first = record.faces.first, first.distance(to: face) <= threshold.distance else {
             return false
         }
-        return nearest <= threshold.lesson && nearest >= Enrolment.nearest && isNew
+        return nearest <= threshold.learningDistance && nearest >= Enrolment.nearest && isNew
     }
 }
 
 extension FaceThreshold {
     /// The largest distance of a face that may be learned: two thirds of the match distance.
-    var lesson: Float { distance * 2 / 3 }
+    var learningDistance: Float { distance * 2 / 3 }
 }
 
 extension TemplateStore {
@@ -62,7 +62,7 @@ extension TemplateStore {
     ///   are learned.
     /// - Throws: ``FaceFault/noTemplate`` if the template was removed.
     package func learn(
-        _ face: FaceNumbers,
+        _ face: FaceDescriptor,
         into id: String,
         of user: UInt32,
         camera: String,

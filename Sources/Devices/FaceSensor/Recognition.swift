@@ -11,9 +11,9 @@ package struct FaceThreshold: Hashable, Sendable {
 
 package struct FaceTemplate: Hashable, Sendable {
     package let id: String
-    package let faces: [FaceNumbers]
+    package let faces: [FaceDescriptor]
 
-    package init(id: String, faces: [FaceNumbers]) {
+    package init(id: String, faces: [FaceDescriptor]) {
         self.id = id
         self.faces = faces
     }
@@ -56,14 +56,14 @@ package struct Recognition {
     private var failures = 0
     /// Dark frames since the last lit frame.
     private var dark = 0
-    private var challenge: LifeCheck?
+    private var challenge: LivenessCheck?
 
     /// Starts a Verify; a match also has to pass `lifeCheck` unless it is nil.
     package init(
         templates: [FaceTemplate],
         threshold: FaceThreshold,
         asksForAttention: Bool = true,
-        lifeCheck: LifeCheck? = nil
+        lifeCheck: LivenessCheck? = nil
     ) {
         self.asksForAttention = asksForAttention
         self.templates = templates
@@ -71,7 +71,7 @@ package struct Recognition {
         challenge = lifeCheck
     }
 
-    package mutating func see(_ sight: Sight) -> Outcome {
+    package mutating func see(_ sight: FrameFindings) -> Outcome {
         challenge?.see(sight)
         hasCompared = false
         guard !sight.isDark else {
@@ -97,7 +97,7 @@ package struct Recognition {
         return unknown(numbers, sight.face, fault)
     }
 
-    private mutating func recognised(_ id: String, _ sight: Sight) -> Outcome {
+    private mutating func recognised(_ id: String, _ sight: FrameFindings) -> Outcome {
         _ = advise(nil)
         failures = 0
         let frames = candidate?.id == id ? (candidate?.frames ?? 0) + 1 : 1
@@ -115,13 +115,13 @@ package struct Recognition {
     }
 
     private mutating func unknown(
-        _ numbers: FaceNumbers,
-        _ face: Sight.Face?,
+        _ numbers: FaceDescriptor,
+        _ face: FrameFindings.Face?,
         _ fault: SensorHint?
     ) -> Outcome {
         // A head that turns as requested looks different and must not count as a miss.
         if let known = candidate?.id, challenge?.isTurning == true,
-            match(numbers, LifeCheck.distanceWhileTurned) == known
+            match(numbers, LivenessCheck.distanceWhileTurned) == known
         {
             guard challenge?.answer(face) == .failed else { return .nothing }
             candidate = nil
@@ -142,7 +142,7 @@ package struct Recognition {
         challenge?.loseFace()
     }
 
-    private func match(_ numbers: FaceNumbers, _ limit: Float) -> String? {
+    private func match(_ numbers: FaceDescriptor, _ limit: Float) -> String? {
         var best: (id: String, distance: Float)?
         for template in templates {
             for face in template.faces {

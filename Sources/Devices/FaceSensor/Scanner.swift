@@ -18,11 +18,11 @@ package actor Scanner {
     package struct Match: Hashable, Sendable {
         package let id: String
         /// The face, if the frame is good enough for an enrolment.
-        package let face: FaceNumbers?
+        package let face: FaceDescriptor?
     }
 
     /// Finds faces in a frame; nil if the frame isn't a picture.
-    package typealias Eye = (Frame) -> Sight?
+    package typealias FrameAnalyzer = (Frame) -> FrameFindings?
     /// Opens the camera and checks that it is the expected camera.
     package typealias Opener =
         (_ expected: CameraIdentity, Interruption) throws(CameraFault) -> any FrameSource
@@ -39,13 +39,13 @@ package actor Scanner {
     private static let idlePause: Int32 = 450
 
     private let thread: SerialThread
-    private let makeEye: () throws(FaceFault) -> Eye
+    private let makeEye: () throws(FaceFault) -> FrameAnalyzer
     private let openCamera: Opener
     private let threshold: FaceThreshold
-    nonisolated let asksForLife: Bool
+    nonisolated let requiresLiveness: Bool
     nonisolated let asksForAttention: Bool
     private let now: @Sendable () -> ContinuousClock.Instant
-    private var eye: Eye?
+    private var analyzer: FrameAnalyzer?
 
     /// The thread on which the camera and the engine may block.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -64,18 +64,18 @@ package actor Scanner {
     /// - Throws: ``FaceFault/failed(_:)`` if the kernel refuses a thread.
     package init(
         threshold: FaceThreshold,
-        asksForLife: Bool,
+        requiresLiveness: Bool,
         asksForAttention: Bool = true,
-        eye: sending @escaping () throws(FaceFault) -> Eye,
+        analyzer: sending @escaping () throws(FaceFault) -> FrameAnalyzer,
         camera: sending @escaping Opener,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) throws(FaceFault) {
         self.now = now
         thread = try translating { () throws(SystemError) in try SerialThread(named: "camera") }
         self.threshold = threshold
-        self.asksForLife = asksForLife
+        self.requiresLiveness = requiresLiveness
         self.asksForAttention = asksForAttention
-        makeEye = eye
+        makeEye = analyzer
         openCamera = camera
     }
 
@@ -99,7 +99,7 @@ package actor Scanner {
             templates: templates,
             threshold: threshold,
             asksForAttention: asksForAttention,
-            lifeCheck: asksForLife ? LifeCheck(using: &random) : nil
+            lifeCheck: requiresLiveness ? LivenessCheck(using: &random) : nil
         )
         var attempt = FaceAttempt()
         var advice = Advice()
@@ -127,7 +127,7 @@ package actor Scanner {
         camera: CameraIdentity,
         _ interruption: Interruption,
         report: @Sendable (Report) -> Void
-    ) throws(FaceFault) -> [FaceNumbers] {
+    ) throws(FaceFault) -> [FaceDescriptor] {
         var enrolment = Enrolment(threshold: threshold, asksForAttention: asksForAttention)
         return try scan(camera, interruption, Self.never, report) { sight in
             switch enrolment.see(sight) {
@@ -145,10 +145,10 @@ package actor Scanner {
     /// An enrolment has no misses to wait for.
     private static func never() -> Bool { false }
 
-    private func theEye() throws(FaceFault) -> Eye {
-        if let eye { return eye }
+    private func theEye() throws(FaceFault) -> FrameAnalyzer {
+        if let eye = analyzer { return analyzer }
         let made = try makeEye()
-        eye = made
+        analyzer = made
         return made
     }
 
@@ -177,7 +177,7 @@ package actor Scanner {
         _ interruption: Interruption,
         _ isWaiting: () -> Bool,
         _ report: (Report) -> Void,
-        _ judge: (Sight) -> Value?
+        _ judge: (FrameFindings) -> Value?
     ) throws(FaceFault) -> Value {
         let eye = try theEye()
         do throws(CameraFault) {
@@ -202,7 +202,7 @@ package actor Scanner {
                 if let value = judge(sight) { return value }
                 if sight.count > 0 { lastFace = now() }
                 // Skip no frame of an infrared camera: lit and dark frames alternate.
-                guard !asksForLife, now() - lastFace > Self.idleAfter else { continue }
+                guard !requiresLiveness, now() - lastFace > Self.idleAfter else { continue }
                 if interruption.isRaised(within: Self.idlePause) { throw .interrupted }
                 // Drop a frame: the camera's buffers hold frames from the beginning of the pause.
                 _ = try camera.nextFrame(interruption)

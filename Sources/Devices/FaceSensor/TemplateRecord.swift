@@ -9,7 +9,7 @@ import Crypto
 /// AES-GCM also authenticates the clear part, and the user and id, which the file does not contain.
 struct TemplateRecord {
     var entry: TemplateStore.Entry
-    let faces: [FaceNumbers]
+    let faces: [FaceDescriptor]
     /// Faces learned after the enrolment, the oldest first.
     var learned: [LearnedFace] = []
     /// Time of the last learned face, even if it was removed, in seconds since 1970; 0 for never.
@@ -20,13 +20,13 @@ struct TemplateRecord {
         let id: String
         /// Seconds since 1970.
         let time: Int64
-        let face: FaceNumbers
+        let face: FaceDescriptor
     }
 
     private static let magic = Array("LAFACE01".utf8)
     private static let magicOfLearned = Array("LAFACE02".utf8)
 
-    init(entry: TemplateStore.Entry, faces: [FaceNumbers]) {
+    init(entry: TemplateStore.Entry, faces: [FaceDescriptor]) {
         self.entry = entry
         self.faces = faces
     }
@@ -53,7 +53,7 @@ struct TemplateRecord {
             let label = inside.take(Int(size)).flatMap({ Self.text($0) }),
             let count: UInt8 = inside.integer()
         else { return nil }
-        var faces: [FaceNumbers] = []
+        var faces: [FaceDescriptor] = []
         for _ in 0..<count {
             guard let face = inside.face() else { return nil }
             faces.append(face)
@@ -152,13 +152,13 @@ private struct ByteReader {
         return bits.flatMap { Int64(exactly: $0) }
     }
 
-    mutating func face() -> FaceNumbers? {
+    mutating func face() -> FaceDescriptor? {
         var values: [Float] = []
-        for _ in 0..<FaceNumbers.count {
+        for _ in 0..<FaceDescriptor.count {
             guard let bits: UInt32 = integer() else { return nil }
             values.append(Float(bitPattern: bits))
         }
-        return FaceNumbers(values)
+        return FaceDescriptor(values)
     }
 }
 

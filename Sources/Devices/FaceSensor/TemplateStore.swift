@@ -88,7 +88,7 @@ package actor TemplateStore {
 
     /// Stores the faces of an enrolment and returns the new id.
     package func add(
-        _ faces: [FaceNumbers],
+        _ faces: [FaceDescriptor],
         label: String,
         user: UInt32,
         camera: String

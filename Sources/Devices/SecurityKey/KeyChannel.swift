@@ -13,7 +13,7 @@ final class KeyChannel: Sendable {
     private struct State {
         var fault: KeyFault?
         /// The number of keepalives that asked for a touch.
-        var waits = 0
+        var touchRequests = 0
     }
 
     static let packet = 64
@@ -26,12 +26,12 @@ final class KeyChannel: Sendable {
     private let descriptor: OwnedDescriptor
     private let isSocket: Bool
     private let stop: EventDescriptor
-    private let waits: @Sendable () -> Void
+    private let onTouchNeeded: @Sendable () -> Void
     private let state = Mutex(State())
 
     /// Opens the channel with an exclusive lock on the key.
     ///
-    /// Signalling `stop` ends every wait. `waits` is called when the key waits for a touch, and
+    /// Signalling `stop` ends every wait. `onTouchNeeded` is called when the key waits for a touch, and
     /// again every ten seconds.
     ///
     /// - Throws: ``KeyFault/busy`` if another program uses the key, ``KeyFault/gone`` if it is
@@ -39,12 +39,12 @@ final class KeyChannel: Sendable {
     init(
         _ place: KeyPlace,
         stop: EventDescriptor,
-        waits: @escaping @Sendable () -> Void
+        onTouchNeeded: @escaping @Sendable () -> Void
     ) throws(KeyFault) {
         descriptor = try place.isSocket ? Self.connected(to: place) : Self.opened(place)
         isSocket = place.isSocket
         self.stop = stop
-        self.waits = waits
+        self.onTouchNeeded = onTouchNeeded
     }
 
     private static func opened(_ place: KeyPlace) throws(KeyFault) -> OwnedDescriptor {
@@ -157,10 +157,10 @@ final class KeyChannel: Sendable {
         switch (packet[4], packet[7]) {
         case (0x80 | UInt8(CTAP_KEEPALIVE), 2):
             let isTime = state.withLock { state in
-                defer { state.waits += 1 }
-                return state.waits % Self.packetsBetweenReminders == 0
+                defer { state.touchRequests += 1 }
+                return state.touchRequests % Self.packetsBetweenReminders == 0
             }
-            if isTime { waits() }
+            if isTime { onTouchNeeded() }
         case (0xbf, 0x06): _ = fail(.busy)
         default: break
         }

@@ -4,14 +4,14 @@ package enum KeyFault: Error, Hashable, Sendable {
     case gone
     case busy
     /// The user did not touch the key before its own time limit.
-    case untouched
+    case touchTimeout
     case silent
     /// The key has none of the credentials.
-    case stranger
+    case noCredential
     /// The key has one of the credentials already.
     case enrolled
     /// The key's answer does not prove its credential; a sentence says why.
-    case unproven(String)
+    case invalidProof(String)
     case full
     /// Any other failure: a sentence for people.
     case failed(String)

@@ -18,11 +18,11 @@ package actor SecurityKey {
     private struct Session {
         let device: OpaquePointer
         let channel: KeyChannel
-        let waits: @Sendable () -> Void
+        let onTouchNeeded: @Sendable () -> Void
 
         /// Asks for a touch on behalf of a key older than FIDO2, which sends no keepalives.
         func begin() {
-            if !fido_dev_is_fido2(device) { waits() }
+            if !fido_dev_is_fido2(device) { onTouchNeeded() }
         }
 
         var verifiesUser: Bool { fido_dev_has_uv(device) }
@@ -60,7 +60,7 @@ package actor SecurityKey {
     ///
     /// Refuses a key that has one of the `enrolled` credentials.
     ///
-    /// Signalling `stop` ends the operation at any point. `waits` is called when the key waits for
+    /// Signalling `stop` ends the operation at any point. `onTouchNeeded` is called when the key waits for
     /// a touch, and again every ten seconds.
     ///
     /// - Returns: The new credential.
@@ -69,9 +69,9 @@ package actor SecurityKey {
         for party: RelyingParty,
         besides enrolled: [Credential],
         stop: EventDescriptor,
-        waits: @escaping @Sendable () -> Void
+        onTouchNeeded: @escaping @Sendable () -> Void
     ) throws(KeyFault) -> Credential {
-        try open(stop, waits) { (session) throws(KeyFault) in
+        try open(stop, onTouchNeeded) { (session) throws(KeyFault) in
             let knowledge = try Self.knowledge(of: enrolled, party, session)
             if knowledge.has != nil { throw .enrolled }
             guard let new = fido_cred_new() else { throw .failed(Self.memory) }
@@ -109,7 +109,7 @@ package actor SecurityKey {
                 verifiesUser: session.verifiesUser,
                 counter: fido_cred_sigcount(made)
             )
-        else { throw .unproven("The security key did not make the credential.") }
+        else { throw .invalidProof("The security key did not make the credential.") }
         return credential
     }
 
@@ -117,19 +117,19 @@ package actor SecurityKey {
     /// signature.
     ///
     /// - Returns: The credential that signed, with its new counter.
-    /// - Throws: ``KeyFault/stranger`` before any touch if the key has none of the credentials,
-    ///   ``KeyFault/unproven(_:)`` if the signature does not cover this challenge, this machine and
+    /// - Throws: ``KeyFault/noCredential`` before any touch if the key has none of the credentials,
+    ///   ``KeyFault/invalidProof(_:)`` if the signature does not cover this challenge, this machine and
     ///   a touch, or is not new.
     package func sign(
         with credentials: [Credential],
         for party: RelyingParty,
         stop: EventDescriptor,
-        waits: @escaping @Sendable () -> Void
+        onTouchNeeded: @escaping @Sendable () -> Void
     ) throws(KeyFault) -> Credential {
-        try open(stop, waits) { (session) throws(KeyFault) in
+        try open(stop, onTouchNeeded) { (session) throws(KeyFault) in
             let knowledge = try Self.knowledge(of: credentials, party, session)
             let known = knowledge.has.map { [$0] } ?? knowledge.unsure
-            if known.isEmpty { throw .stranger }
+            if known.isEmpty { throw .noCredential }
             return try Self.assertion(of: known, party, session) { assertion throws(KeyFault) in
                 let verifies = known.allSatisfy(\.verifiesUser)
                 if verifies {
@@ -144,7 +144,7 @@ package actor SecurityKey {
     }
 
     /// A key's answers about credentials without a touch.
-    private struct Knowledge {
+    private struct CredentialProbe {
         var has: Credential?
         /// Credentials about which the key gave no answer, because some keys require a touch first.
         var unsure: [Credential] = []
@@ -158,8 +158,8 @@ package actor SecurityKey {
         of credentials: [Credential],
         _ party: RelyingParty,
         _ session: Session
-    ) throws(KeyFault) -> Knowledge {
-        var knowledge = Knowledge()
+    ) throws(KeyFault) -> CredentialProbe {
+        var knowledge = CredentialProbe()
         for credential in credentials {
             let code = try assertion(of: [credential], party, session) {
                 assertion throws(KeyFault) in
@@ -167,7 +167,7 @@ package actor SecurityKey {
                 return fido_dev_get_assert(session.device, assertion, nil)
             }
             if let fault = session.channel.fault { throw fault }
-            if code == FIDO_OK { return Knowledge(has: credential) }
+            if code == FIDO_OK { return CredentialProbe(has: credential) }
             if code != FIDO_ERR_NO_CREDENTIALS { knowledge.unsure.append(credential) }
         }
         return knowledge
@@ -206,7 +206,7 @@ package actor SecurityKey {
         // With a single credential to choose from, the key may omit the credential id.
         let named = credentials.first { $0.handle == handle || handle.isEmpty }
         guard var credential = named, !handle.isEmpty || credentials.count == 1 else {
-            throw .unproven(
+            throw .invalidProof(
                 "The security key answered with a credential that it was not asked for."
             )
         }
@@ -218,14 +218,14 @@ package actor SecurityKey {
         guard es256_pk_from_ptr(point, raw, raw.count) == FIDO_OK,
             // SAFETY: libfido2 owns the point, which `publicKey` frees later.
             fido_assert_verify(assertion, 0, COSE_ES256, UnsafeRawPointer(point)) == FIDO_OK
-        else { throw .unproven("The security key's answer is not signed as it should be.") }
+        else { throw .invalidProof("The security key's answer is not signed as it should be.") }
         let flags = Int32(fido_assert_flags(assertion, 0))
         guard !credential.verifiesUser || flags & CTAP_AUTHDATA_USER_VERIFIED != 0 else {
-            throw .unproven("The security key did not recognise its user.")
+            throw .invalidProof("The security key did not recognise its user.")
         }
         let counter = fido_assert_sigcount(assertion, 0)
         guard credential.isNew(counter) else {
-            throw .unproven(
+            throw .invalidProof(
                 "The security key's counter went back: there may be a copy of it. If it is yours, "
                     + "remove the key and enrol it again."
             )
@@ -242,11 +242,11 @@ package actor SecurityKey {
         _ waits: @escaping @Sendable () -> Void,
         _ body: (Session) throws(KeyFault) -> Value
     ) throws(KeyFault) -> Value {
-        let channel = try KeyChannel(place, stop: stop, waits: waits)
+        let channel = try KeyChannel(place, stop: stop, onTouchNeeded: waits)
         guard let new = fido_dev_new() else { throw .failed(Self.memory) }
         var device: OpaquePointer? = new
         defer { fido_dev_free(&device) }
-        let session = Session(device: new, channel: channel, waits: waits)
+        let session = Session(device: new, channel: channel, onTouchNeeded: waits)
         var functions = KeyChannel.functions
         try session.check(fido_dev_set_io_functions(new, &functions))
         try session.check(fido_dev_set_timeout(new, Self.patience))
@@ -279,15 +279,15 @@ extension KeyFault {
     /// Translates a code of libfido2 that no fault of the channel explains.
     fileprivate init(code: Int32) {
         switch code {
-        case FIDO_ERR_NO_CREDENTIALS, FIDO_ERR_INVALID_CREDENTIAL: self = .stranger
+        case FIDO_ERR_NO_CREDENTIALS, FIDO_ERR_INVALID_CREDENTIAL: self = .noCredential
         case FIDO_ERR_CREDENTIAL_EXCLUDED: self = .enrolled
         case FIDO_ERR_USER_ACTION_TIMEOUT, FIDO_ERR_ACTION_TIMEOUT, FIDO_ERR_TIMEOUT,
             FIDO_ERR_OPERATION_DENIED, FIDO_ERR_KEEPALIVE_CANCEL:
-            self = .untouched
+            self = .touchTimeout
         case FIDO_ERR_CHANNEL_BUSY: self = .busy
         case FIDO_ERR_KEY_STORE_FULL: self = .full
         case FIDO_ERR_UV_INVALID:
-            self = .unproven("The security key did not recognise its user.")
+            self = .invalidProof("The security key did not recognise its user.")
         case FIDO_ERR_PIN_REQUIRED, FIDO_ERR_PIN_AUTH_INVALID, FIDO_ERR_UNAUTHORIZED_PERM:
             self = .failed(
                 "The security key asks for its PIN, and the prompt cannot take the PIN of a key. "

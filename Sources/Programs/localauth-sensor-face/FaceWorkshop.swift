@@ -14,9 +14,9 @@ struct FaceWorkshop {
         let settings = settings
         return try Scanner(
             threshold: settings.threshold,
-            asksForLife: settings.isInfrared,
+            requiresLiveness: settings.isInfrared,
             asksForAttention: settings.asksForAttention,
-            eye: { () throws(FaceFault) in
+            analyzer: { () throws(FaceFault) in
                 let engine = try FaceEngine(models: settings.models, state: settings.state)
                 return { engine.look($0) }
             },

@@ -4,7 +4,7 @@ import DBus
 /// Tracks whether the PipeWire camera is present; it comes and goes with its daemon.
 @BusActor final class PipeWirePresence {
     /// `unknown` only until the daemon first answers.
-    private(set) var standing = PipeWireConnection.Standing.unknown
+    private(set) var cameraState = PipeWireConnection.CameraState.unknown
     private let address: PipeWireAddress
     private let changed: @BusActor () -> Void
     private let isKnown = ConditionVariable()
@@ -19,7 +19,7 @@ import DBus
     private static let firstPause = Duration.milliseconds(250)
     private static let longestPause = Duration.seconds(5)
 
-    /// Connects, and calls `changed` after each change of `standing`.
+    /// Connects, and calls `changed` after each change of `cameraState`.
     init(_ address: PipeWireAddress, _ changed: @escaping @BusActor () -> Void) {
         self.address = address
         self.changed = changed
@@ -28,11 +28,11 @@ import DBus
 
     /// Waits until the daemon has answered or timed out.
     func settle() async {
-        _ = await isKnown.wait(atMost: Self.patience) { standing != .unknown }
+        _ = await isKnown.wait(atMost: Self.patience) { cameraState != .unknown }
     }
 
     func identity() throws(CameraFault) -> CameraIdentity {
-        switch standing {
+        switch cameraState {
         case .camera(let identity): return identity
         case .fault(let fault): throw fault
         case .unknown: throw Self.silence(of: address)
@@ -91,9 +91,9 @@ import DBus
         know(.fault(fault))
     }
 
-    private func know(_ now: PipeWireConnection.Standing) {
-        guard now != standing else { return }
-        standing = now
+    private func know(_ now: PipeWireConnection.CameraState) {
+        guard now != cameraState else { return }
+        cameraState = now
         isKnown.notifyAll()
         changed()
     }

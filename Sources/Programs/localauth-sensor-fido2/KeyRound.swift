@@ -116,10 +116,10 @@ import SensorKit
         switch result {
         case .success(let credential):
             touch = touch ?? Touch(place: place, credential: credential, doubt: nil)
-        case .failure(.unproven(let doubt)):
+        case .failure(.invalidProof(let doubt)):
             touch = touch ?? Touch(place: place, credential: nil, doubt: doubt)
         case .failure(.interrupted): break
-        case .failure(.stranger): settled[place] = .some(nil)
+        case .failure(.noCredential): settled[place] = .some(nil)
         case .failure(.enrolled): settled[place] = .some(.duplicate)
         case .failure(.full): settled[place] = .some(.full)
         case .failure(.failed(let sentence)): settled[place] = .some(.failed(sentence))
@@ -130,7 +130,7 @@ import SensorKit
         case .failure(.gone):
             rest(place)
             await sensor.look()
-        case .failure(.untouched): rest(place)
+        case .failure(.touchTimeout): rest(place)
         case .failure(.silent):
             silences[place, default: 0] += 1
             if silences[place, default: 0] < Self.mostSilences { return rest(place) }

@@ -22,7 +22,7 @@ extension KeySensor {
                             with: credentials,
                             for: party,
                             stop: stop,
-                            waits: waits
+                            onTouchNeeded: waits
                         )
                     )
                 } catch {
@@ -56,7 +56,7 @@ extension KeySensor {
                         for: party,
                         besides: enrolled,
                         stop: stop,
-                        waits: waits
+                        onTouchNeeded: waits
                     )
                 )
             } catch {
@@ -70,7 +70,7 @@ extension KeySensor {
         let proof = try await KeyRound(self, operation, only: made.place) { key, stop, waits in
             do throws(KeyFault) {
                 return .success(
-                    try await key.sign(with: [credential], for: party, stop: stop, waits: waits)
+                    try await key.sign(with: [credential], for: party, stop: stop, onTouchNeeded: waits)
                 )
             } catch {
                 return .failure(error)

@@ -4,7 +4,7 @@ import Contract
 ///
 /// The user turns to a random side. The check refuses photographs and screens, but not masks. It
 /// has been tested on pictures only.
-package struct LifeCheck: Sendable {
+package struct LivenessCheck: Sendable {
     enum Progress: Hashable {
         case waiting
         case ask(SensorHint)
@@ -46,7 +46,7 @@ package struct LifeCheck: Sendable {
     /// True if every other frame is dark, so that the emitter must be the source of light.
     var isLitByEmitter: Bool { changes >= Self.alternations }
 
-    mutating func see(_ sight: Sight) {
+    mutating func see(_ sight: FrameFindings) {
         defer { before = (sight.brightness, sight.isDark) }
         guard let before else { return }
         let isChange =
@@ -60,7 +60,7 @@ package struct LifeCheck: Sendable {
     /// Starts over after the face was lost: another face may have replaced it.
     mutating func loseFace() { stage = .matching }
 
-    mutating func answer(_ face: Sight.Face?) -> Progress {
+    mutating func answer(_ face: FrameFindings.Face?) -> Progress {
         guard isLitByEmitter, let face else { return .waiting }
         switch stage {
         case .matching:

@@ -1,5 +1,5 @@
 /// The findings about a frame.
-package struct Sight: Hashable, Sendable {
+package struct FrameFindings: Hashable, Sendable {
     /// The largest face of a frame.
     ///
     /// Positions and sizes are fractions of the frame's width or height.
@@ -47,7 +47,7 @@ package struct Sight: Hashable, Sendable {
     package var count: Int
     package var face: Face?
     /// The numbers of the face, if there is exactly one.
-    package var numbers: FaceNumbers?
+    package var numbers: FaceDescriptor?
 
     /// The darkness above which a frame is not searched for faces.
     package static let darknessLimit: Float = 0.6
@@ -60,7 +60,7 @@ package struct Sight: Hashable, Sendable {
         glare: Float,
         count: Int,
         face: Face? = nil,
-        numbers: FaceNumbers? = nil
+        numbers: FaceDescriptor? = nil
     ) {
         self.brightness = brightness
         self.darkness = darkness
@@ -72,7 +72,7 @@ package struct Sight: Hashable, Sendable {
 }
 
 /// A face as 128 numbers; pictures of a person have a small distance.
-package struct FaceNumbers: Hashable, Sendable {
+package struct FaceDescriptor: Hashable, Sendable {
     package static let count = 128
 
     package let values: [Float]
