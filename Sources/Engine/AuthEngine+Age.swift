@@ -65,7 +65,7 @@ extension AuthEngine {
     mutating func noteUnlock(of uid: UInt32) {
         var record = record(of: uid)
         record.lastBiometricUnlock = now
-        save(record, of: uid, matters: false)
+        save(record, of: uid, mustSurviveCrash: false)
     }
 }
 
@@ -73,7 +73,7 @@ extension UserRecord {
     /// The fields that a crash must not lose.
     ///
     /// Losing the times only makes the rules stricter.
-    var counts: UserRecord {
+    var fieldsThatMustSurvive: UserRecord {
         var copy = self
         copy.lastPasscode = nil
         copy.lastBiometricUnlock = nil

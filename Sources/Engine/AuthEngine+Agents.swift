@@ -99,7 +99,7 @@ extension AuthEngine {
 
     /// Withholds the sensors from a caller outside sessions unless its prompt is known to be at the
     /// machine (L2).
-    func placed(_ facts: Facts, _ uid: UInt32, isUnlock: Bool = false) -> Facts {
+    func withholdingDistantSensors(_ facts: Facts, _ uid: UInt32, isUnlock: Bool = false) -> Facts {
         guard facts.isInNoSession,
             case .success(let agent) = prompter(for: uid, facts, isUnlock: isUnlock),
             !agent.isAtDisplay

@@ -13,7 +13,7 @@ extension AuthEngine {
         at moment: Instant
     ) -> Refusal? {
         if let context, isInvalid(context) { return .invalidContext }
-        return refusal(of: policy.factors, uid: uid, facts: placed(facts, uid), at: moment)
+        return refusal(of: policy.factors, uid: uid, facts: withholdingDistantSensors(facts, uid), at: moment)
     }
 
     /// Returns why none of the factors can be proved now, or nil if at least one can.
@@ -76,7 +76,7 @@ extension AuthEngine {
     func refusingCause(of uid: UInt32, at moment: Instant? = nil) -> PasscodeCause? {
         let record = record(of: uid)
         if let cause = record.passcodeCause { return cause }
-        if record.failures >= settings.lockoutAttempts { return PasscodeCause(.lockout) }
+        if record.misses >= settings.lockoutAttempts { return PasscodeCause(.lockout) }
         return overdueCause(of: record, at: moment ?? now)
     }
 

@@ -39,7 +39,7 @@ extension AuthEngine {
         for evaluation: EvaluationID? = nil,
         _ consequence: PendingSave.Consequence? = nil,
         stricter: UserRecord? = nil,
-        matters: Bool = true
+        mustSurviveCrash: Bool = true
     ) -> SaveID {
         records[uid] = record
         // Only counters that this write resets must be restored if the write fails.
@@ -53,7 +53,7 @@ extension AuthEngine {
             evaluation: evaluation,
             consequence: consequence,
             stricter: stricter,
-            matters: matters
+            mustSurviveCrash: mustSurviveCrash
         )
         effects.append(.save(id, uid: uid, written(record, of: uid)))
         return id
@@ -64,10 +64,10 @@ extension AuthEngine {
         unwritten.remove(pending.uid)
         if let id = pending.evaluation, let prompt = evaluations[id]?.prompt {
             switch pending.consequence {
-            case .mismatch(let miss):
+            case .miss(let miss):
                 // A miss of an earlier stage is no longer shown.
                 guard prompt.stage.factors.contains(.biometry) else { break }
-                tellMismatch(id, miss)
+                tellMiss(id, miss)
             case .wrongPasscode(let left):
                 tellWrongPasscode(id, left: left)
             case .acceptance(let evidence):
@@ -76,15 +76,15 @@ extension AuthEngine {
             }
         }
         settle(pending.uid)
-        if case .mismatch(let miss) = pending.consequence { answer(miss) }
+        if case .miss(let miss) = pending.consequence { answer(miss) }
     }
 
     mutating func saveFailed(_ save: SaveID) {
         guard let pending = saves.removeValue(forKey: save) else { return }
-        if pending.matters { unwritten.insert(pending.uid) }
+        if pending.mustSurviveCrash { unwritten.insert(pending.uid) }
         if let stricter = pending.stricter { restore(stricter, of: pending.uid) }
-        if case .mismatch(let miss) = pending.consequence {
-            effects.append(.answerMismatch(miss.operation, attempt: miss.attempt, .notWritten))
+        if case .miss(let miss) = pending.consequence {
+            effects.append(.answerMiss(miss.operation, attempt: miss.attempt, .notWritten))
         }
         if let id = pending.evaluation { finish(id, .refused(.notWritten)) }
         settle(pending.uid)
@@ -93,8 +93,8 @@ extension AuthEngine {
     /// Restores counters after their reset could not be written, and adds the misses counted since.
     private mutating func restore(_ stricter: UserRecord, of uid: UInt32) {
         var record = record(of: uid)
-        record.failures = sum(record.failures, stricter.failures)
-        if stricter.hasHalfFailure { record.countHalfMiss() }
+        record.misses = sum(record.misses, stricter.misses)
+        if stricter.hasHalfMiss { record.countHalfMiss() }
         record.wrongPasscodes = sum(record.wrongPasscodes, stricter.wrongPasscodes)
         // The earlier cause applies again, unless the new cause replaces it (2.4).
         if let before = stricter.passcodeCause {
@@ -117,8 +117,8 @@ extension AuthEngine {
     /// Continues everything that waited, once all writes of this user have ended.
     private mutating func settle(_ uid: UInt32) {
         guard !isBeingWritten(uid) else { return }
-        holdBack(of: uid)
-        for id in ids(where: { $0.request.uid == uid && $0.prompt?.owesCause == true }) {
+        announceDelay(of: uid)
+        for id in ids(where: { $0.request.uid == uid && $0.prompt?.isCausePending == true }) {
             tellWhyPasscode(id)
         }
         askVerifier(uid)
@@ -140,13 +140,13 @@ extension AuthEngine {
 /// A record that is being written, and the messages to send after the write.
 struct PendingSave: Hashable, Sendable {
     enum Consequence: Hashable, Sendable {
-        case mismatch(Mismatch)
+        case miss(Miss)
         case wrongPasscode(left: Int)
         /// The accepted evidence becomes a grant.
         case acceptance(Grant.Evidence)
     }
 
-    struct Mismatch: Hashable, Sendable {
+    struct Miss: Hashable, Sendable {
         var operation: OperationID
         /// The number of the miss within its operation.
         let attempt: UInt32
@@ -162,5 +162,5 @@ struct PendingSave: Hashable, Sendable {
     /// The record before it became less strict; restored if the write fails.
     var stricter: UserRecord?
     /// Whether losing this write in a crash would make a rule less strict.
-    var matters = true
+    var mustSurviveCrash = true
 }

@@ -17,7 +17,7 @@ package struct AuthEngine: Hashable, Sendable {
     var agents: [Agent] = []
     var contexts: [ContextID: Context] = [:]
     /// The evaluation that holds each session's prompt.
-    var prompts: [String: EvaluationID] = [:]
+    var promptHolders: [String: EvaluationID] = [:]
     /// Evaluations that wait for a session's prompt, in order of arrival.
     var queues: [String: [EvaluationID]] = [:]
     var saves: [SaveID: PendingSave] = [:]
@@ -27,7 +27,7 @@ package struct AuthEngine: Hashable, Sendable {
     /// user.
     var attempts: [UInt32: Attempt] = [:]
     /// Evaluations whose password waits for that check to end, in order of arrival.
-    var turns: [UInt32: [EvaluationID]] = [:]
+    var queuedPasswords: [UInt32: [EvaluationID]] = [:]
     var lastOperation: UInt64 = 0
     var lastSave: UInt64 = 0
     var isStopping = false
@@ -78,7 +78,7 @@ package struct AuthEngine: Hashable, Sendable {
         case .canceled(let id): canceled(id)
         case .fellBack(let id): fellBack(id)
         case .confirmed(let id): confirmed(id)
-        case .sensorReady, .sensorBusy, .sensorHinted, .sensorMismatched, .sensorMatched,
+        case .sensorReady, .sensorBusy, .sensorHinted, .sensorMissed, .sensorMatched,
             .sensorEnded, .templateRemoved, .sensorFailed:
             sensorEvent(event)
         case .passcodeOffered(let id): passcodeOffered(id)

@@ -13,8 +13,8 @@ struct AgeTests {
         return settings
     }
 
-    private func message(_ desk: Desk) -> String {
-        desk.engine.availability(.biometrics, uid: Desk.uid, facts: desk.facts, at: desk.now)?
+    private func message(_ desk: EngineHarness) -> String {
+        desk.engine.availability(.biometrics, uid: EngineHarness.uid, facts: desk.facts, at: desk.now)?
             .message ?? ""
     }
 
@@ -22,7 +22,7 @@ struct AgeTests {
 
     @Test("R50, L11: After a boot, biometry waits for a password, which policy 2 accepts")
     func boot() {
-        var desk = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
+        var desk = EngineHarness(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
         #expect(desk.available(.biometrics) == .biometryLockout)
         #expect(message(desk).contains("after a restart"))
         #expect(desk.refused(.biometrics) == .biometryLockout)
@@ -37,19 +37,19 @@ struct AgeTests {
 
     @Test("R50: After a boot, a biometric unlock does not replace the password")
     func bootAndUnlock() {
-        var desk = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        var desk = EngineHarness(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         #expect(desk.available(.biometrics) == .biometryLockout)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         #expect(desk.available(.biometrics) == nil)
     }
 
     @Test("R50: A logout stops running biometry, which then waits for a password")
     func logout() {
-        var desk = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        var desk = EngineHarness(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         let id = desk.evaluate(.biometrics)
-        desk.send(.loggedOut(uid: Desk.uid))
+        desk.send(.loggedOut(uid: EngineHarness.uid))
         #expect(desk.refusal(id) == .biometryLockout)
         #expect(desk.available(.biometrics) == .biometryLockout)
         #expect(message(desk).contains("logout"))
@@ -57,33 +57,33 @@ struct AgeTests {
 
     @Test("R50: Without the boot rule, a logout requires no password")
     func logoutWithoutRule() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
-        desk.send(.loggedOut(uid: Desk.uid))
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
+        desk.send(.loggedOut(uid: EngineHarness.uid))
         #expect(desk.available(.biometrics) == nil)
     }
 
     @Test("R50, L11: After 48 hours without any unlock, biometry waits for a password")
     func hours() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         desk.pass(AgeTests.hour * 47)
         #expect(desk.available(.biometrics) == nil)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         desk.pass(AgeTests.hour * 47)
         #expect(desk.available(.biometrics) == nil)
         desk.pass(AgeTests.hour)
         #expect(desk.available(.biometrics) == .biometryLockout)
         #expect(message(desk).contains("without unlocking"))
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         #expect(desk.available(.biometrics) == .biometryLockout)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         #expect(desk.available(.biometrics) == nil)
     }
 
     @Test("L11: A biometric success in an app is no unlock")
     func appIsNoUnlock() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.pass(AgeTests.hour * 47)
         desk.evaluate(.biometrics)
         desk.scan(matching: true)
@@ -93,30 +93,30 @@ struct AgeTests {
 
     @Test("L11: A biometric success in a context ends when a password is due")
     func successIsNotReused() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.pass(AgeTests.hour * 48 - .seconds(3))
-        desk.evaluate(.biometrics, context: Desk.context)
+        desk.evaluate(.biometrics, context: EngineHarness.context)
         desk.scan(matching: true)
         desk.pass(.seconds(3))
-        let id = desk.evaluate(.biometrics, context: Desk.context)
+        let id = desk.evaluate(.biometrics, context: EngineHarness.context)
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
     @Test("R50, L11: After 156 hours without a password, four without biometry are too long")
     func hoursWithBiometry() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         for _ in 0..<4 {
             desk.pass(AgeTests.hour * 38)
             #expect(desk.available(.biometrics) == nil, "38 hours without biometry")
-            desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+            desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         }
         desk.pass(AgeTests.hour * 4 - .seconds(1))
         #expect(desk.available(.biometrics) == nil, "156 hours but for a second")
         var late = desk
         late.pass(.seconds(1))
         #expect(late.available(.biometrics) == .biometryLockout)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         desk.pass(AgeTests.hour * 3)
         #expect(desk.available(.biometrics) == nil, "159 hours, but biometry 3 hours ago")
         desk.pass(AgeTests.hour)
@@ -133,15 +133,15 @@ struct AgeTests {
             $0.passcodeAfter = nil
             $0.passcodeAfterWithBiometry = nil
         }
-        var desk = Desk(.finger, settings: settings)
+        var desk = EngineHarness(.finger, settings: settings)
         desk.pass(AgeTests.hour * 10_000)
         #expect(desk.available(.biometrics) == nil)
     }
 
     @Test("L11: Turning off one age rule leaves the other in force")
     func oneOff() {
-        var idle = Desk(.finger, settings: AgeTests.settings { $0.passcodeAfter = nil })
-        idle.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        var idle = EngineHarness(.finger, settings: AgeTests.settings { $0.passcodeAfter = nil })
+        idle.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         idle.pass(AgeTests.hour * 156 - .seconds(1))
         #expect(idle.available(.biometrics) == nil, "156 hours but for a second")
         idle.pass(.seconds(1))
@@ -149,12 +149,12 @@ struct AgeTests {
         #expect(message(idle).contains("without one"))
 
         let settings = AgeTests.settings { $0.passcodeAfterWithBiometry = nil }
-        var busy = Desk(.finger, settings: settings)
-        busy.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        var busy = EngineHarness(.finger, settings: settings)
+        busy.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         for _ in 0..<5 {
             busy.pass(AgeTests.hour * 47)
             #expect(busy.available(.biometrics) == nil, "47 hours without biometry")
-            busy.send(.unlocked(uid: Desk.uid, byPasscode: false))
+            busy.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         }
         busy.pass(AgeTests.hour * 48)
         #expect(busy.available(.biometrics) == .biometryLockout)
@@ -190,14 +190,14 @@ struct AgeTests {
 
     @Test("L11: An enrolment change that drops the last unlock stops biometry at once")
     func enrolmentWithoutUnlock() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.pass(AgeTests.hour * 47)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         desk.pass(AgeTests.hour * 40)
         let id = desk.evaluate(.biometrics)
         #expect(desk.operations.count == 1)
         desk.writes = false
-        desk.send(.enrolmentChanged(uid: Desk.uid))
+        desk.send(.enrolmentChanged(uid: EngineHarness.uid))
         #expect(desk.operations.isEmpty)
         #expect(desk.isPending(id))
         desk.write()
@@ -206,24 +206,24 @@ struct AgeTests {
 
     @Test("R50: Only a password for a policy authorizes template changes in its context")
     func passcodeOfContext() throws {
-        func age(_ desk: Desk, of uid: UInt32 = Desk.uid) -> Duration? {
-            desk.engine.passcodeAge(of: Desk.context, uid: uid, at: desk.now)
+        func age(_ desk: EngineHarness, of uid: UInt32 = EngineHarness.uid) -> Duration? {
+            desk.engine.passcodeAge(of: EngineHarness.context, uid: uid, at: desk.now)
         }
-        var desk = Desk(.finger)
-        desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+        var desk = EngineHarness(.finger)
+        desk.evaluate(.biometricsOrPasscode, context: EngineHarness.context)
         desk.scan(matching: true)
         #expect(age(desk) == nil, "a finger is no passcode")
-        desk = Desk(.finger)
-        let item = try desk.access([.devicePasscode], context: Desk.context)
+        desk = EngineHarness(.finger)
+        let item = try desk.access([.devicePasscode], context: EngineHarness.context)
         desk.passcode(item, .correct)
         #expect(desk.grant(item)?.mechanism == .passcode)
         #expect(age(desk) == nil, "it was given for an item")
-        desk = Desk(.finger)
-        let wrong = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+        desk = EngineHarness(.finger)
+        let wrong = desk.evaluate(.biometricsOrPasscode, context: EngineHarness.context)
         desk.passcode(wrong, .wrong)
         #expect(age(desk) == nil)
         desk.passcode(wrong, .correct)
-        #expect(age(desk) == .zero && age(desk, of: Desk.uid + 1) == nil)
+        #expect(age(desk) == .zero && age(desk, of: EngineHarness.uid + 1) == nil)
         desk.pass(.seconds(599))
         #expect(age(desk) == .seconds(599))
         desk.pass(.seconds(1))
@@ -232,17 +232,17 @@ struct AgeTests {
 
     @Test("R50: A logout also drops an unlock without a password")
     func logoutWithoutPasscode() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
-        #expect(desk.engine.record(of: Desk.uid).lastBiometricUnlock != nil)
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
+        #expect(desk.engine.record(of: EngineHarness.uid).lastBiometricUnlock != nil)
         desk.configure { $0.passcodeAfterBoot = true }
-        desk.send(.loggedOut(uid: Desk.uid))
-        #expect(desk.engine.record(of: Desk.uid).lastBiometricUnlock == nil)
+        desk.send(.loggedOut(uid: EngineHarness.uid))
+        #expect(desk.engine.record(of: EngineHarness.uid).lastBiometricUnlock == nil)
     }
 
     @Test("L11: A password that only renews its time is granted even if the disk is full")
     func fullDisk() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.send(.passcodeOffered(id))
         desk.writes = false
@@ -256,8 +256,8 @@ struct AgeTests {
 
     @Test("R34: A biometric unlock answers without a prompt for as long as the caller allows")
     func reuse() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         desk.pass(.seconds(59))
         for policy in [Policy.biometrics, .biometricsOrPasscode, .biometricsOrCompanion] {
             let reused = desk.reuse(60, policy)
@@ -272,8 +272,8 @@ struct AgeTests {
 
     @Test("L11b, R34: While the enrolment is unknown, no unlock is reused")
     func reuseOfUnknown() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         desk.facts.isEnrolmentKnown = false
         #expect(desk.reuse(60).isPending)
         desk.facts.isEnrolmentKnown = true
@@ -282,8 +282,8 @@ struct AgeTests {
 
     @Test("R34: Without a duration no unlock is reused, and 300 s is the maximum")
     func reuseBounds() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         #expect(desk.reuse(0).isPending)
         desk.pass(.seconds(299))
         #expect(desk.reuse(100_000).grant != nil)
@@ -293,8 +293,8 @@ struct AgeTests {
 
     @Test("R34: Neither a password unlock nor an app's prompt can be reused")
     func reuseOfOthers() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         let first = desk.reuse(300)
         #expect(first.isPending)
         desk.scan(matching: true)
@@ -304,7 +304,7 @@ struct AgeTests {
 
     @Test("R34: Root's biometric evaluation counts as an unlock, and never reuses one")
     func unlockEvaluation() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let unlock = desk.evaluate(.biometrics) { $0.isUnlock = true }
         desk.scan(matching: true)
         #expect(desk.grant(unlock)?.mechanism == .biometry)
@@ -318,7 +318,7 @@ struct AgeTests {
 
     @Test("R34: Root's evaluation by password cannot be reused")
     func unlockByPasscode() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let unlock = desk.evaluate(.biometricsOrPasscode) { $0.isUnlock = true }
         desk.passcode(unlock, .correct)
         #expect(desk.grant(unlock)?.mechanism == .passcode)
@@ -327,17 +327,17 @@ struct AgeTests {
 
     @Test("R34: A canceled or unwritten unlock cannot be reused")
     func unlockThatWasNone() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(1)
         desk.writes = false
         let canceled = desk.evaluate(.biometrics) { $0.isUnlock = true }
         desk.scan(matching: true)
-        desk.send(.oneShotsInvalidated(Desk.client))
+        desk.send(.oneShotsInvalidated(EngineHarness.client))
         desk.write()
         #expect(desk.refusal(canceled) == .appCancel)
         desk.writes = true
         #expect(desk.reuse(300).isPending)
-        desk.send(.oneShotsInvalidated(Desk.client))
+        desk.send(.oneShotsInvalidated(EngineHarness.client))
 
         desk.fail(1)
         desk.writes = false
@@ -351,8 +351,8 @@ struct AgeTests {
 
     @Test("R34: Naming sensors, a strength or a companion policy requires a prompt")
     func choosy() {
-        var desk = Desk(.finger, .key)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        var desk = EngineHarness(.finger, .key)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         let named = desk.evaluate(.biometrics) {
             $0.reuseDuration = .seconds(60)
             $0.sensors = ["finger"]
@@ -370,8 +370,8 @@ struct AgeTests {
 
     @Test("R34: Reuse shows no prompt, so it works without interaction")
     func reuseWithoutInteraction() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         let id = desk.evaluate(.biometrics) {
             $0.reuseDuration = .seconds(60)
             $0.isInteractionNotAllowed = true
@@ -381,31 +381,31 @@ struct AgeTests {
 
     @Test("R34: A lockout, a required password or an enrolment change ends reuse for good")
     func closed() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         desk.fail(5)
         #expect(desk.reuse(300).refusal == .biometryLockout)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         let afterLockout = desk.reuse(300)
         #expect(afterLockout.isPending)
         desk.send(.canceled(afterLockout.id))
 
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.remote)))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         let afterCause = desk.reuse(300)
         #expect(afterCause.isPending)
         desk.send(.canceled(afterCause.id))
 
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
-        desk.send(.enrolmentChanged(uid: Desk.uid))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
+        desk.send(.enrolmentChanged(uid: EngineHarness.uid))
         #expect(desk.reuse(300).isPending)
     }
 
     @Test("R34: A password in between leaves reuse intact, and other users have no reuse")
     func stillOpen() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         let passcode = desk.evaluate(.biometricsOrPasscode)
         desk.passcode(passcode, .correct)
         #expect(desk.reuse(300).grant?.mechanism == .reuse)
@@ -416,26 +416,26 @@ struct AgeTests {
 
     @Test("R34: A caller that may not be prompted cannot reuse an unlock")
     func inactive() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         desk.facts.session = nil
         #expect(desk.reuse(300).refusal == .notInteractive)
     }
 
     @Test("R34: A reused unlock leaves no success in the context")
     func contextKeepsNoReuse() {
-        var desk = Desk(.finger)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
-        let id = desk.evaluate(.biometrics, context: Desk.context) {
+        var desk = EngineHarness(.finger)
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
+        let id = desk.evaluate(.biometrics, context: EngineHarness.context) {
             $0.reuseDuration = .seconds(10)
         }
         #expect(desk.grant(id)?.mechanism == .reuse)
-        let second = desk.evaluate(.biometrics, context: Desk.context)
+        let second = desk.evaluate(.biometrics, context: EngineHarness.context)
         #expect(desk.isPending(second))
     }
 }
 
-extension Desk {
+extension EngineHarness {
     /// Evaluates with a reuse duration in seconds, and returns the immediate result.
     fileprivate mutating func reuse(
         _ seconds: Int64,

@@ -6,7 +6,7 @@ import Testing
 struct AttemptTests {
     @Test("R1: Three misses of a finger end policy 1 with -1")
     func threeNonMatches() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometrics)
         desk.scan(matching: false)
         desk.scan(matching: false)
@@ -16,7 +16,7 @@ struct AttemptTests {
         #expect(desk.end(id) == .failed)
         let left = desk.progress(id)
             .compactMap { progress in
-                if case .noMatch(attemptsLeft: let left) = progress { left } else { nil }
+                if case .miss(attemptsLeft: let left) = progress { left } else { nil }
             }
         #expect(left == [2, 1, 0])
         #expect(desk.operations.isEmpty)
@@ -24,7 +24,7 @@ struct AttemptTests {
 
     @Test("R1: A finger may miss twice and then match")
     func matchAfterTwo() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometrics)
         desk.scan(matching: false)
         desk.scan(matching: false)
@@ -37,7 +37,7 @@ struct AttemptTests {
 
     @Test("R2: A face stops after two misses, and the second brings the fallback button")
     func faceStops() {
-        var desk = Desk(.face)
+        var desk = EngineHarness(.face)
         let id = desk.evaluate(.biometrics)
         desk.scan("face", matching: false)
         #expect(!desk.progress(id).contains(.fallbackAvailable))
@@ -49,7 +49,7 @@ struct AttemptTests {
 
     @Test("R2: A finger's first miss brings the fallback button, once")
     func fallbackOfAFinger() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometrics)
         #expect(!desk.engine.offersFallback(id))
         desk.send(.fellBack(id))
@@ -72,7 +72,7 @@ struct AttemptTests {
             let isFinger = sensor.type == .fingerprint
             settings.fingerprintAttempts = isFinger ? attempts : 9
             settings.faceAttempts = isFinger ? 9 : attempts
-            var desk = Desk(sensor, settings: settings)
+            var desk = EngineHarness(sensor, settings: settings)
             let id = desk.evaluate(.biometrics)
             for number in 1...attempts {
                 #expect(desk.operations.count == 1)
@@ -87,7 +87,7 @@ struct AttemptTests {
     func faceWithOneScan() {
         var settings = Settings()
         settings.faceAttempts = 1
-        var desk = Desk(.face, .finger, settings: settings)
+        var desk = EngineHarness(.face, .finger, settings: settings)
         let id = desk.evaluate(.biometrics)
         desk.scan("face", matching: false)
         #expect(desk.progress(id).contains(.fallbackAvailable))
@@ -98,22 +98,22 @@ struct AttemptTests {
 
     @Test("R3: Five consecutive misses lock biometry, across prompts and apps")
     func lockout() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(3)
         #expect(desk.available(.biometrics) == nil)
-        let id = desk.evaluate(.biometrics, client: Desk.other)
+        let id = desk.evaluate(.biometrics, client: EngineHarness.other)
         desk.scan(matching: false)
         #expect(desk.isPending(id))
         desk.scan(matching: false)
         #expect(desk.refusal(id) == .biometryLockout)
         #expect(desk.end(id) == .lockout)
         #expect(desk.available(.biometrics) == .biometryLockout)
-        #expect(desk.engine.records[Desk.uid]?.failures == 5)
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 5)
     }
 
     @Test("R3: A miss in root's evaluation of a user counts like any other")
     func unlockMisses() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(4)
         let unlock = desk.evaluate(.biometrics) { $0.isUnlock = true }
         desk.scan(matching: false)
@@ -125,11 +125,11 @@ struct AttemptTests {
 
     @Test("R3: A success resets the count")
     func successResets() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(2)
         desk.evaluate(.biometrics)
         desk.scan(matching: true)
-        #expect(desk.engine.records[Desk.uid]?.failures == 0)
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 0)
         desk.fail(4)
         #expect(desk.available(.biometrics) == nil)
         desk.fail(1)
@@ -138,12 +138,12 @@ struct AttemptTests {
 
     @Test("R3: The lockout also stops the user's biometry in another session")
     func lockoutElsewhere() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.register(AgentID(2), session: "other")
         desk.fail(3)
         desk.facts.session = "other"
-        let waiting = desk.evaluate(.biometrics, client: Desk.other)
-        desk.facts.session = Desk.session
+        let waiting = desk.evaluate(.biometrics, client: EngineHarness.other)
+        desk.facts.session = EngineHarness.session
         let locking = desk.evaluate(.biometrics)
         desk.scan(matching: false)
         desk.scan(matching: false)
@@ -154,20 +154,20 @@ struct AttemptTests {
 
     @Test("R3: Another user's misses do not count")
     func otherUser() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.register(AgentID(2), uid: 2000)
         desk.fail(4)
         let id = desk.evaluate(.biometrics, uid: 2000)
         desk.scan(matching: false)
         desk.send(.canceled(id))
-        #expect(desk.engine.records[2000]?.failures == 1)
-        #expect(desk.engine.records[Desk.uid]?.failures == 4)
+        #expect(desk.engine.records[2000]?.misses == 1)
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 4)
         #expect(desk.available(.biometrics) == nil)
     }
 
     @Test("R4: During a lockout, policy 1 is refused at once without a prompt")
     func lockedPolicyOne() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(5)
         let prompts = desk.prompts
         let id = desk.evaluate(.biometrics)
@@ -178,7 +178,7 @@ struct AttemptTests {
 
     @Test("R4: During a lockout, policy 2 asks for the password at once")
     func lockedPolicyTwo() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(5)
         #expect(desk.available(.biometricsOrPasscode) == nil)
         let id = desk.evaluate(.biometricsOrPasscode)
@@ -189,7 +189,7 @@ struct AttemptTests {
 
     @Test("R5: A correct password clears the lockout, a wrong password does not")
     func passcodeUnlocks() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(5)
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.passcode(id, .wrong)
@@ -201,13 +201,13 @@ struct AttemptTests {
 
     @Test("R5: The password at the lock screen clears the lockout, a finger does not")
     func unlockScreen() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(5)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         #expect(desk.available(.biometrics) == .biometryLockout)
         desk.send(.unlocked(uid: 2000, byPasscode: true))
         #expect(desk.available(.biometrics) == .biometryLockout)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         #expect(desk.available(.biometrics) == nil)
         desk.fail(4)
         #expect(desk.available(.biometrics) == nil, "the count began anew")
@@ -215,7 +215,7 @@ struct AttemptTests {
 
     @Test("R8: A canceled scan or a fault is no miss")
     func faultsDoNotCount() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(4)
         for kind in [nil] + SensorFailure.allCases.map(Optional.some) {
             let faulty = desk.evaluate(.biometrics)
@@ -225,12 +225,12 @@ struct AttemptTests {
             desk.send(.canceled(canceled))
         }
         #expect(desk.available(.biometrics) == nil)
-        #expect(desk.engine.records[Desk.uid]?.failures == 4)
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 4)
     }
 
     @Test("L17: A miss is written before it is reported")
     func writtenFirst() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(4)
         desk.writes = false
         let id = desk.evaluate(.biometrics)
@@ -239,18 +239,18 @@ struct AttemptTests {
         #expect(desk.progress(id) == [.promptShown])
         #expect(desk.operations.isEmpty, "the sensor stops before the write ends")
         desk.write()
-        #expect(desk.progress(id).contains(.noMatch(attemptsLeft: 0)))
+        #expect(desk.progress(id).contains(.miss(attemptsLeft: 0)))
         #expect(desk.refusal(id) == .biometryLockout)
     }
 
     @Test("L17: A lockout that is not yet written is reported to no other caller")
     func writtenBeforeOthers() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(4)
         desk.writes = false
         desk.evaluate(.biometrics)
         desk.scan(matching: false)
-        let other = desk.evaluate(.biometrics, client: Desk.other)
+        let other = desk.evaluate(.biometrics, client: EngineHarness.other)
         #expect(desk.isPending(other))
         desk.write()
         #expect(desk.refusal(other) == .biometryLockout)
@@ -258,41 +258,41 @@ struct AttemptTests {
 
     @Test("L17: A success whose write fails is refused, and the counter stays")
     func failedWrite() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(4)
         desk.writes = false
-        let id = desk.evaluate(.biometrics, context: Desk.context)
+        let id = desk.evaluate(.biometrics, context: EngineHarness.context)
         desk.scan(matching: true)
         #expect(desk.isPending(id))
         desk.failToWrite()
         #expect(desk.refusal(id) == .systemCancel)
-        #expect(desk.engine.records[Desk.uid]?.failures == 4)
-        let again = desk.evaluate(.biometrics, context: Desk.context)
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 4)
+        let again = desk.evaluate(.biometrics, context: EngineHarness.context)
         #expect(desk.isPending(again), "nothing stayed with the context")
     }
 
     @Test("L17: A miss whose write fails ends the evaluation and still counts")
     func failedCount() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.writes = false
         let id = desk.evaluate(.biometrics)
         desk.scan(matching: false)
         desk.failToWrite()
         #expect(desk.refusal(id) == .systemCancel)
-        #expect(desk.engine.records[Desk.uid]?.failures == 1)
-        #expect(!desk.progress(id).contains(.noMatch(attemptsLeft: 2)))
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 1)
+        #expect(!desk.progress(id).contains(.miss(attemptsLeft: 2)))
     }
 
     /// The answers to the sensor, in order.
-    private func answers(_ effects: [Effect]) -> [MismatchAnswer] {
+    private func answers(_ effects: [Effect]) -> [MissAnswer] {
         effects.compactMap {
-            if case .answerMismatch(_, _, let answer) = $0 { answer } else { nil }
+            if case .answerMiss(_, _, let answer) = $0 { answer } else { nil }
         }
     }
 
     @Test("L20: The sensor gets its answer after the write, with the attempts left")
     func answered() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.writes = false
         desk.evaluate(.biometrics)
         #expect(answers(desk.scan(matching: false)).isEmpty)
@@ -301,61 +301,61 @@ struct AttemptTests {
         desk.scan(matching: false)
         desk.failToWrite()
         #expect(answers(desk.effects).last == .notWritten)
-        #expect(desk.engine.records[Desk.uid]?.failures == 2, "it counts all the same")
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 2, "it counts all the same")
     }
 
     @Test("L20: The last attempt is answered with 0, after the sensor was canceled")
     func last() throws {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.evaluate(.biometrics)
         for _ in 0..<2 { desk.scan(matching: false) }
         let operation = try #require(desk.operations.first?.id)
         let last = desk.scan(matching: false)
         let canceled = try #require(last.firstIndex(of: .cancelSensor(operation)))
         let answered = last.firstIndex {
-            if case .answerMismatch = $0 { true } else { false }
+            if case .answerMiss = $0 { true } else { false }
         }
         #expect(try canceled < #require(answered))
-        let left = [2, 1, 0].map { MismatchAnswer.counted(attemptsLeft: $0) }
+        let left = [2, 1, 0].map { MissAnswer.counted(attemptsLeft: $0) }
         #expect(answers(desk.effects) == left)
         #expect(desk.operations.isEmpty)
     }
 
     @Test("L20: A repeated attempt number counts once, and a skipped number is refused")
     func numbers() throws {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.writes = false
         desk.evaluate(.biometrics)
         let operation = try #require(desk.operations.first?.id)
         for attempt: UInt32 in [0, 2, 7, .max] {
             #expect(
-                answers(desk.send(.sensorMismatched(operation, attempt: attempt))) == [.refused]
+                answers(desk.send(.sensorMissed(operation, attempt: attempt))) == [.refused]
             )
         }
-        desk.send(.sensorMismatched(operation, attempt: 1))
-        #expect(desk.send(.sensorMismatched(operation, attempt: 1)).isEmpty, "one answer for both")
+        desk.send(.sensorMissed(operation, attempt: 1))
+        #expect(desk.send(.sensorMissed(operation, attempt: 1)).isEmpty, "one answer for both")
         desk.write()
         #expect(answers(desk.effects).last == .counted(attemptsLeft: 2))
-        let again = desk.send(.sensorMismatched(operation, attempt: 1))
+        let again = desk.send(.sensorMissed(operation, attempt: 1))
         #expect(answers(again) == [.counted(attemptsLeft: 2)] && again.count == 1)
-        #expect(desk.engine.records[Desk.uid]?.failures == 1)
-        desk.send(.sensorMismatched(operation, attempt: 2))
-        #expect(desk.engine.records[Desk.uid]?.failures == 2)
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 1)
+        desk.send(.sensorMissed(operation, attempt: 2))
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 2)
     }
 
     @Test("L20: A miss after a cancel or another sensor's match does not count")
     func tooLate() throws {
-        var desk = Desk(.finger, .webcam)
+        var desk = EngineHarness(.finger, .webcam)
         let id = desk.evaluate(.biometrics)
         let operations = desk.operations.map(\.id)
         desk.send(.canceled(id))
         for operation in operations {
-            #expect(answers(desk.send(.sensorMismatched(operation, attempt: 1))) == [.refused])
+            #expect(answers(desk.send(.sensorMissed(operation, attempt: 1))) == [.refused])
         }
         desk.evaluate(.biometrics)
         let loser = try #require(desk.operations.first { $0.sensor == "webcam" }?.id)
         desk.scan(matching: true)
-        #expect(answers(desk.send(.sensorMismatched(loser, attempt: 1))) == [.refused])
-        #expect(desk.engine.records[Desk.uid]?.failures ?? 0 == 0)
+        #expect(answers(desk.send(.sensorMissed(loser, attempt: 1))) == [.refused])
+        #expect(desk.engine.records[EngineHarness.uid]?.misses ?? 0 == 0)
     }
 }

@@ -273,7 +273,7 @@ struct ExhaustiveTests {
         for (operation, attempt) in attempts + [(OperationID(rawValue: 999), 1)] {
             events += [
                 .sensorReady(operation), .sensorBusy(operation, by: ""),
-                .sensorMismatched(operation, attempt: attempt),
+                .sensorMissed(operation, attempt: attempt),
                 .sensorEnded(operation),
                 .sensorMatched(operation, template: "t"),
             ]

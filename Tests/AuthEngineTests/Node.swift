@@ -22,7 +22,7 @@ struct Node: Hashable {
         }
         func normal(_ record: UserRecord) -> UserRecord {
             var record = record
-            record.failures = min(record.failures, settings.lockoutAttempts)
+            record.misses = min(record.misses, settings.lockoutAttempts)
             record.wrongPasscodes = min(record.wrongPasscodes, 7)
             record.delayedUntil = record.delayedUntil.map(relative)
             // All times beyond the longest reuse are equivalent.
@@ -87,10 +87,10 @@ struct Node: Hashable {
         for (index, id) in ids.enumerated() {
             let number = SaveID(rawValue: UInt64(index + 1))
             saves[number] = engine.saves[id]
-            if case .mismatch(var miss) = saves[number]?.consequence {
+            if case .miss(var miss) = saves[number]?.consequence {
                 // Operations that have ended are equivalent.
                 miss.operation = operations[miss.operation] ?? OperationID(rawValue: 0)
-                saves[number]?.consequence = .mismatch(miss)
+                saves[number]?.consequence = .miss(miss)
             }
             saves[number]?.stricter = engine.saves[id]?.stricter.map(normal)
             writes[number] = witness.writes[id]
@@ -127,11 +127,11 @@ extension Stage {
         }
         switch self {
         case .proving(var proving):
-            if case .looking = proving.proof { proving.proof = .looking(operations) }
+            if case .scanning = proving.proof { proving.proof = .scanning(operations) }
             self = .proving(proving)
-        case .takenBack(var rest):
+        case .revoked(var rest):
             rest.operations = operations
-            self = .takenBack(rest)
+            self = .revoked(rest)
         case .password, .proved: break
         }
     }
@@ -142,9 +142,9 @@ extension Stage {
         case .proving(var proving):
             proving.proof = .accepted(number, isBiometric: proving.holdsMatch)
             self = .proving(proving)
-        case .takenBack(var rest):
+        case .revoked(var rest):
             rest.acceptance = number
-            self = .takenBack(rest)
+            self = .revoked(rest)
         case .password, .proved: break
         }
     }

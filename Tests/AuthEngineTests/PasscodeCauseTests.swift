@@ -21,37 +21,37 @@ struct PasscodeCauseTests {
             (program, damaged, program), (damaged, lost, damaged),
         ]
         for (first, second, kept) in rows {
-            var desk = Desk(.finger)
+            var desk = EngineHarness(.finger)
             for cause in [first, second] {
-                desk.send(.passcodeRequired(uid: Desk.uid, cause: cause))
+                desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: cause))
             }
-            #expect(desk.engine.records[Desk.uid]?.passcodeCause == kept, "\(first), \(second)")
+            #expect(desk.engine.records[EngineHarness.uid]?.passcodeCause == kept, "\(first), \(second)")
             #expect(desk.lastWrite?.passcodeCause == kept)
         }
     }
 
     @Test("L34: A program's cause does not replace a cause that a failed write restored")
     func failedWrite() throws {
-        var desk = Desk(.finger)
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote("lost")))
+        var desk = EngineHarness(.finger)
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: .remote("lost")))
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.send(.passcodeOffered(id))
         desk.writes = false
         desk.send(.passcodeVerified(id, .correct))
         let success = try #require(desk.unwritten.last)
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.program)))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.program)))
         desk.send(.saveFailed(success))
-        #expect(desk.engine.records[Desk.uid]?.passcodeCause == .remote("lost"))
+        #expect(desk.engine.records[EngineHarness.uid]?.passcodeCause == .remote("lost"))
     }
 
     @Test("L34: A prompt that begins during a write receives its cause after the write")
     func causeAfterWrite() throws {
-        var desk = Desk(.finger)
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.program)))
+        var desk = EngineHarness(.finger)
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.program)))
         desk.beginsPrompts = false
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.writes = false
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: .remote("lost")))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: .remote("lost")))
         let told = Effect.tell(id, .passcodeRequired(cause: .remote("lost")))
         #expect(!desk.send(.promptBegan(id)).contains(told))
         #expect(desk.send(.saved(try #require(desk.unwritten.last))).contains(told))

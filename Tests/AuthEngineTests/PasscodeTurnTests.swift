@@ -13,7 +13,7 @@ struct PasscodeTurnTests {
 
     @Test("L20: One password of a user is checked at a time, over all sessions and callers")
     func oneAtATime() {
-        var desk = Desk()
+        var desk = EngineHarness()
         let ids = (1...3).map { desk.evaluateElsewhere($0) }
         let other = desk.evaluateElsewhere(4, uid: 2000)
         for id in ids + [other] { desk.send(.passcodeOffered(id)) }
@@ -30,11 +30,11 @@ struct PasscodeTurnTests {
 
     @Test("L20: An unlock's password precedes others in the queue")
     func unlockFirst() {
-        var desk = Desk()
+        var desk = EngineHarness()
         let ids = (1...2).map { desk.evaluateElsewhere($0) }
         desk.register(AgentID(50), session: "locked")
         desk.facts.session = "locked"
-        let unlock = desk.evaluate(.biometricsOrPasscode, client: Desk.other) { $0.isUnlock = true }
+        let unlock = desk.evaluate(.biometricsOrPasscode, client: EngineHarness.other) { $0.isUnlock = true }
         for id in ids + [unlock] { desk.send(.passcodeOffered(id)) }
         desk.send(.passcodeVerified(ids[0], .wrong))
         #expect(desk.asked == [ids[0], unlock])
@@ -42,20 +42,20 @@ struct PasscodeTurnTests {
 
     @Test("L20: A waiting password is not checked after its evaluation has ended")
     func leavesTheQueue() {
-        var desk = Desk()
+        var desk = EngineHarness()
         let ids = (1...3).map { desk.evaluateElsewhere($0) }
         for id in ids { desk.send(.passcodeOffered(id)) }
         desk.send(.clientGone(ClientID(2)))
         desk.send(.passcodeVerified(ids[0], .wrong))
         #expect(desk.asked == [ids[0], ids[2]])
         desk.send(.passcodeVerified(ids[2], .wrong))
-        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 2)
-        #expect(desk.engine.attempts.isEmpty && desk.engine.turns.isEmpty)
+        #expect(desk.engine.record(of: EngineHarness.uid).wrongPasscodes == 2)
+        #expect(desk.engine.attempts.isEmpty && desk.engine.queuedPasswords.isEmpty)
     }
 
     @Test("L20: An attempt is written as a wrong password before the verifier gets it")
     func countedFirst() {
-        var desk = Desk(records: [Desk.uid: Self.record(wrong: 5)])
+        var desk = EngineHarness(records: [EngineHarness.uid: Self.record(wrong: 5)])
         desk.writes = false
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.send(.passcodeOffered(id))
@@ -65,9 +65,9 @@ struct PasscodeTurnTests {
         desk.write()
         #expect(desk.asked == [id])
         // Other writes meanwhile must keep the attempt.
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         #expect(desk.lastWrite?.wrongPasscodes == 1)
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.remote)))
         #expect(desk.lastWrite?.wrongPasscodes == 1)
         desk.send(.passcodeVerified(id, .wrong))
         #expect(desk.lastWrite?.wrongPasscodes == 1)
@@ -77,10 +77,10 @@ struct PasscodeTurnTests {
     func takenBack() {
         for hasLeft in [false, true] {
             for verdict in [PasscodeVerdict.correct, .wrong, .failed, .lost] {
-                var desk = Desk(records: [Desk.uid: Self.record(wrong: 2)])
+                var desk = EngineHarness(records: [EngineHarness.uid: Self.record(wrong: 2)])
                 let id = desk.evaluate(.biometricsOrPasscode)
                 desk.send(.passcodeOffered(id))
-                if hasLeft { desk.send(.oneShotsInvalidated(Desk.client)) }
+                if hasLeft { desk.send(.oneShotsInvalidated(EngineHarness.client)) }
                 #expect(desk.lastWrite?.wrongPasscodes == 3)
                 desk.send(.passcodeVerified(id, verdict))
                 let expected =
@@ -91,32 +91,32 @@ struct PasscodeTurnTests {
                     case .wrong, .lost: 3
                     }
                 #expect(desk.lastWrite?.wrongPasscodes == expected, "\(verdict) \(hasLeft)")
-                #expect(desk.engine.record(of: Desk.uid) == desk.lastWrite)
+                #expect(desk.engine.record(of: EngineHarness.uid) == desk.lastWrite)
             }
         }
     }
 
     @Test("L20: An attempt that can't be written never reaches the verifier")
     func notWritten() {
-        var desk = Desk()
+        var desk = EngineHarness()
         let ids = (1...2).map { desk.evaluateElsewhere($0) }
         desk.writes = false
         for id in ids { desk.send(.passcodeOffered(id)) }
         desk.failToWrite()
         #expect(desk.refusal(ids[0]) == .systemCancel)
         #expect(desk.asked.isEmpty)
-        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 0)
+        #expect(desk.engine.record(of: EngineHarness.uid).wrongPasscodes == 0)
         desk.write()
         #expect(desk.asked == [ids[1]], "the next one has its turn")
     }
 
     @Test("L20: While another write of the user has failed, no password is checked")
     func otherNotWritten() throws {
-        var desk = Desk()
+        var desk = EngineHarness()
         desk.writes = false
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.send(.passcodeOffered(id))
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.remote)))
         let saves = desk.unwritten
         try #require(saves.count == 2)
         desk.send(.saved(saves[0]))
@@ -127,7 +127,7 @@ struct PasscodeTurnTests {
 
     @Test("L20: An evaluation that ends during its attempt's write is not checked")
     func endsWhileWritten() {
-        var desk = Desk()
+        var desk = EngineHarness()
         desk.writes = false
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.send(.passcodeOffered(id))
@@ -140,24 +140,24 @@ struct PasscodeTurnTests {
 
     @Test("L10, L20: Guesses of callers that disconnect count, and the delay refuses more")
     func guessesOfThoseWhoLeave() {
-        var desk = Desk()
+        var desk = EngineHarness()
         var guesses: [EvaluationID] = []
         for _ in 0..<9 {
             let id = desk.evaluate(.biometricsOrPasscode)
             desk.send(.passcodeOffered(id))
             guesses.append(id)
-            desk.send(.oneShotsInvalidated(Desk.client))
+            desk.send(.oneShotsInvalidated(EngineHarness.client))
             // After the delay began, even the right password is refused.
             if desk.asked.last == id { desk.send(.passcodeVerified(id, .wrong)) }
         }
         #expect(desk.asked == Array(guesses.prefix(6)))
-        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 6)
+        #expect(desk.engine.record(of: EngineHarness.uid).wrongPasscodes == 6)
         #expect(desk.refused(.biometricsOrPasscode) == .authenticationFailed)
     }
 
     @Test("L10, L20: Of twelve sessions guessing at once, only six reach the verifier")
     func twelveSessions() {
-        var desk = Desk()
+        var desk = EngineHarness()
         let ids = (1...12).map { desk.evaluateElsewhere($0) }
         for id in ids { desk.send(.passcodeOffered(id)) }
         for (index, id) in ids.enumerated() {
@@ -169,12 +169,12 @@ struct PasscodeTurnTests {
             #expect(desk.message(id).contains("you cannot enter a password") || id == ids[5])
         }
         #expect(desk.grant(ids[11]) == nil)
-        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 6)
+        #expect(desk.engine.record(of: EngineHarness.uid).wrongPasscodes == 6)
     }
 
     @Test("L10: A sensor continues in a prompt whose password waited when the delay began")
     func waitsWithSensor() {
-        var desk = Desk(.finger, records: [Desk.uid: Self.record(wrong: 5)])
+        var desk = EngineHarness(.finger, records: [EngineHarness.uid: Self.record(wrong: 5)])
         let ids = (1...2).map { desk.evaluateElsewhere($0) }
         for id in ids { desk.send(.passcodeOffered(id)) }
         desk.send(.passcodeVerified(ids[0], .wrong))
@@ -189,7 +189,7 @@ struct PasscodeTurnTests {
 
     @Test("L10: Every prompt learns once about a delay that another prompt caused")
     func toldOfDelay() {
-        var desk = Desk(.finger, records: [Desk.uid: Self.record(wrong: 5)])
+        var desk = EngineHarness(.finger, records: [EngineHarness.uid: Self.record(wrong: 5)])
         let ids = (1...2).map { desk.evaluateElsewhere($0) }
         desk.send(.passcodeOffered(ids[0]))
         desk.send(.passcodeVerified(ids[0], .wrong))
@@ -208,11 +208,11 @@ struct PasscodeTurnTests {
     func delayedBefore() {
         var record = Self.record(wrong: 6)
         record.delayedUntil = Instant(nanoseconds: 0) + .seconds(100)
-        var desk = Desk(.finger, records: [Desk.uid: record])
+        var desk = EngineHarness(.finger, records: [EngineHarness.uid: record])
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.writes = false
         // An unlock ends the delay, but its write fails.
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: true))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         desk.send(.passcodeOffered(id))
         let saves = desk.unwritten
         desk.send(.saveFailed(saves[0]))
@@ -221,22 +221,22 @@ struct PasscodeTurnTests {
         for save in desk.unwritten.dropFirst(2) { desk.send(.saved(save)) }
         #expect(desk.asked.isEmpty, "a delay runs")
         #expect(desk.isPending(id))
-        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 6)
+        #expect(desk.engine.record(of: EngineHarness.uid).wrongPasscodes == 6)
     }
 
     @Test("L10: A right password is refused if a delay runs when its verdict arrives")
     func delayedMeanwhile() {
         for hasLeft in [false, true] {
-            var desk = Desk(.finger)
+            var desk = EngineHarness(.finger)
             let id = desk.evaluate(.biometricsOrPasscode)
             desk.send(.passcodeOffered(id))
             #expect(desk.asked == [id])
-            desk.engine.records[Desk.uid, default: UserRecord()].wrongPasscodes = 6
-            desk.engine.records[Desk.uid]?.delayedUntil = desk.now + .seconds(60)
+            desk.engine.records[EngineHarness.uid, default: UserRecord()].wrongPasscodes = 6
+            desk.engine.records[EngineHarness.uid]?.delayedUntil = desk.now + .seconds(60)
             if hasLeft { desk.send(.canceled(id)) }
             desk.send(.passcodeVerified(id, .correct))
             #expect(desk.grant(id) == nil)
-            #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 7, "like a wrong one")
+            #expect(desk.engine.record(of: EngineHarness.uid).wrongPasscodes == 7, "like a wrong one")
             #expect(desk.isPending(id) || hasLeft)
         }
     }
@@ -244,14 +244,14 @@ struct PasscodeTurnTests {
     /// Starts a prompt with two stages that a password can prove.
     ///
     /// No access control has such stages yet.
-    private static func twoStages(_ desk: inout Desk, _ first: Set<Factor>) -> EvaluationID {
+    private static func twoStages(_ desk: inout EngineHarness, _ first: Set<Factor>) -> EvaluationID {
         desk.evaluate(.biometricsOrPasscode) { $0.stages = [first, [.passcode]] }
     }
 
     @Test("A late verdict on an earlier stage does not block the next stage's password")
     func lateVerdict() {
         for verdict in [PasscodeVerdict.correct, .wrong, .failed, .lost] {
-            var desk = Desk(.finger)
+            var desk = EngineHarness(.finger)
             let id = Self.twoStages(&desk, [.biometry, .passcode])
             desk.send(.passcodeOffered(id))
             desk.scan(matching: true)
@@ -262,7 +262,7 @@ struct PasscodeTurnTests {
             #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry, .passcode])
         }
         // A wrong password is being written as the stage ends.
-        var desk = Desk(.key)
+        var desk = EngineHarness(.key)
         let id = Self.twoStages(&desk, [.companion, .passcode])
         desk.send(.passcodeOffered(id))
         desk.writes = false
@@ -277,7 +277,7 @@ struct PasscodeTurnTests {
 
     @Test("L10: Two wrong passwords of one prompt count even if no prompt waits for either")
     func twoLateVerdicts() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = Self.twoStages(&desk, [.biometry, .passcode])
         desk.send(.passcodeOffered(id))
         desk.scan(matching: true)
@@ -286,17 +286,17 @@ struct PasscodeTurnTests {
         #expect(desk.asked == [id, id])
         desk.send(.canceled(id))
         desk.send(.passcodeVerified(id, .wrong))
-        #expect(desk.engine.record(of: Desk.uid).wrongPasscodes == 2)
+        #expect(desk.engine.record(of: EngineHarness.uid).wrongPasscodes == 2)
     }
 
     @Test("L22: The app's password is refused before the prompt asks for it")
     func beforePasswordIsAsked() throws {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = try desk.access([.biometryAny, .applicationPassword])
         desk.writes = false
         desk.scan(matching: false)
         desk.scan(matching: true)
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         let saves = desk.unwritten
         for save in saves.prefix(2) { desk.send(.saved(save)) }
         // The stage is proved, but another write of the user delays the next stage.

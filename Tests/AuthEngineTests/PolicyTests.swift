@@ -6,7 +6,7 @@ import Testing
 struct PolicyTests {
     @Test("R10: Not available, then not enrolled, then lockout, then no password")
     func precedence() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(5)
         desk.facts.passcode = .missing
         let finger = SensorFact.finger
@@ -20,7 +20,7 @@ struct PolicyTests {
         #expect(desk.available(.biometrics) == .biometryNotEnrolled)
         desk.facts.sensors = [finger]
         #expect(desk.available(.biometrics) == .biometryLockout)
-        desk = Desk(finger)
+        desk = EngineHarness(finger)
         desk.facts.passcode = .missing
         #expect(desk.available(.biometrics) == .passcodeNotSet)
         desk.facts.passcode = .set
@@ -29,7 +29,7 @@ struct PolicyTests {
 
     @Test("R10: A disconnected sensor with this user's templates gives -13 instead of -6")
     func disconnected() {
-        var desk = Desk(.finger.with(.away))
+        var desk = EngineHarness(.finger.with(.away))
         #expect(desk.available(.biometrics) == .biometryDisconnected)
         desk.facts.sensors = [.finger.with(.away), .face.with(templates: 0)]
         #expect(desk.available(.biometrics) == .biometryNotEnrolled)
@@ -45,7 +45,7 @@ struct PolicyTests {
     @Test("R10: -6 names the obstacle that is the easiest to fix")
     func obstacles() {
         func said(_ obstacles: Unavailability?...) -> String? {
-            var desk = Desk()
+            var desk = EngineHarness()
             desk.facts.sensors = obstacles.map { obstacle in
                 var sensor = SensorFact.finger.with(.unavailable)
                 sensor.obstacle = obstacle
@@ -53,7 +53,7 @@ struct PolicyTests {
             }
             let moment = desk.now
             return desk.engine
-                .availability(.biometrics, uid: Desk.uid, facts: desk.facts, at: moment)?
+                .availability(.biometrics, uid: EngineHarness.uid, facts: desk.facts, at: moment)?
                 .message
         }
         #expect(said() == "No biometric sensor can be used now.")
@@ -76,7 +76,7 @@ struct PolicyTests {
         for isLocked in [false, true] {
             for sensors in sensors {
                 for passcode in [PasscodeFact.set, .missing, .unknown] {
-                    var desk = Desk(finger)
+                    var desk = EngineHarness(finger)
                     if isLocked { desk.fail(5) }
                     desk.facts.sensors = sensors
                     desk.facts.passcode = passcode
@@ -101,7 +101,7 @@ struct PolicyTests {
 
     @Test("R11: Policy 2 starts with biometry, or with the password if there is none")
     func policyTwo() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let finger = desk.evaluate(.biometricsOrPasscode)
         #expect(desk.presentation(finger)?.stage == .biometry)
         desk.scan(matching: true)
@@ -121,24 +121,24 @@ struct PolicyTests {
             [finger],
         ]
         for sensors in sensors {
-            var desk = Desk(finger)
+            var desk = EngineHarness(finger)
             desk.fail(5)
             desk.facts.sensors = sensors
             #expect(desk.available(.biometricsOrPasscode) == nil)
             desk.facts.passcode = .missing
             #expect(desk.refused(.biometricsOrPasscode) == .passcodeNotSet)
             desk.facts.passcode = .set
-            let id = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+            let id = desk.evaluate(.biometricsOrPasscode, context: EngineHarness.context)
             #expect(desk.presentation(id)?.stage == .passcode)
-            desk.send(.invalidated(Desk.context))
-            let late = desk.evaluate(.biometricsOrPasscode, context: Desk.context)
+            desk.send(.invalidated(EngineHarness.context))
+            let late = desk.evaluate(.biometricsOrPasscode, context: EngineHarness.context)
             #expect(desk.refusal(late) == .invalidContext)
         }
     }
 
     @Test("R11: The fallback button of policy 2 switches to the password")
     func policyTwoFallback() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
         #expect(desk.engine.offersFallback(id))
         desk.send(.fellBack(id))
@@ -153,7 +153,7 @@ struct PolicyTests {
 
     @Test("R11: After three misses, policy 2 asks for the password in the same evaluation")
     func policyTwoAfterFailures() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
         for _ in 0..<3 { desk.scan(matching: false) }
         #expect(desk.progress(id).last == .passcodeRequired(cause: PasscodeCause(.attempts)))
@@ -164,7 +164,7 @@ struct PolicyTests {
 
     @Test("R11: The miss that locks leaves policy 2 with the password")
     func policyTwoLockout() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.fail(4)
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.scan(matching: false)
@@ -175,7 +175,7 @@ struct PolicyTests {
 
     @Test("R11: A sensor fault leaves policy 2 with the password")
     func policyTwoFault() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.fault()
         #expect(desk.progress(id).last == .passcodeRequired(cause: PasscodeCause(.sensorFailed)))
@@ -184,7 +184,7 @@ struct PolicyTests {
 
     @Test("R12: Policy 3 needs a companion")
     func companion() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         #expect(desk.available(.companion) == .companionNotAvailable)
         #expect(desk.refused(.companion) == .companionNotAvailable)
         desk.facts.sensors = [.key]
@@ -202,7 +202,7 @@ struct PolicyTests {
 
     @Test("R12: Policy 4 runs both, and degrades to the sensor that is present")
     func biometryOrCompanion() {
-        var desk = Desk(.finger, .key)
+        var desk = EngineHarness(.finger, .key)
         let both = desk.evaluate(.biometricsOrCompanion)
         #expect(desk.presentation(both)?.sensors == ["finger", "key"])
         #expect(desk.presentation(both)?.types == [.fingerprint])
@@ -224,31 +224,31 @@ struct PolicyTests {
 
     @Test("R12: A lockout during policy 4 leaves it with its companion")
     func lockoutUnderPolicyFour() {
-        var desk = Desk(.finger, .key)
+        var desk = EngineHarness(.finger, .key)
         desk.fail(4)
         let id = desk.evaluate(.biometricsOrCompanion)
         desk.scan(matching: false)
         #expect(desk.operations.map(\.sensor) == ["key"])
         desk.scan("key", matching: true)
         #expect(desk.grant(id)?.mechanism == .companion)
-        #expect(desk.engine.records[Desk.uid]?.failures == 5, "a companion unlocks nothing")
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 5, "a companion unlocks nothing")
     }
 
     @Test("A companion's miss uses up its own attempts, not those of biometry")
     func companionMiss() {
-        var desk = Desk(.finger, .key)
+        var desk = EngineHarness(.finger, .key)
         desk.fail(4)
         let id = desk.evaluate(.companion)
         desk.scan("key", matching: false)
         let left = desk.engine.settings.fingerprintAttempts - 1
         #expect(left > 1)
-        #expect(desk.progress(id).contains(.noMatch(attemptsLeft: left)))
-        #expect(desk.engine.records[Desk.uid]?.failures == 4)
+        #expect(desk.progress(id).contains(.miss(attemptsLeft: left)))
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 4)
     }
 
     @Test("R13: Availability errors precede notInteractive")
     func availabilityFirst() {
-        var desk = Desk(.finger.with(templates: 0))
+        var desk = EngineHarness(.finger.with(templates: 0))
         let first = desk.evaluate(.biometrics) { $0.isInteractionNotAllowed = true }
         #expect(desk.refusal(first) == .biometryNotEnrolled)
         let second = desk.evaluate(.biometricsOrPasscode) { $0.isInteractionNotAllowed = true }
@@ -261,7 +261,7 @@ struct PolicyTests {
 
     @Test("L8: A minimum strength excludes weaker sensors; by default any strength will do")
     func strength() {
-        var desk = Desk(.webcam)
+        var desk = EngineHarness(.webcam)
         let strong = desk.evaluate(.biometrics) { $0.minimumStrength = .weak }
         #expect(desk.refusal(strong) == .biometryNotAvailable)
         let passcode = desk.evaluate(.biometricsOrPasscode) { $0.minimumStrength = .strong }
@@ -270,14 +270,14 @@ struct PolicyTests {
         let any = desk.evaluate(.biometrics) { $0.requiresConfirmation = false }
         desk.scan("webcam", matching: true)
         #expect(desk.grant(any)?.strength == .convenience)
-        desk = Desk(.webcam, .finger)
+        desk = EngineHarness(.webcam, .finger)
         desk.evaluate(.biometrics) { $0.minimumStrength = .strong }
         #expect(desk.operations.map(\.sensor) == ["finger"])
     }
 
     @Test("A restriction to sensors starts only these")
     func restriction() {
-        var desk = Desk(.finger, .face)
+        var desk = EngineHarness(.finger, .face)
         let id = desk.evaluate(.biometrics) { $0.sensors = ["face"] }
         #expect(desk.operations.map(\.sensor) == ["face"])
         desk.send(.canceled(id))
@@ -287,10 +287,10 @@ struct PolicyTests {
 
     @Test("R50, L11: A required password refuses biometry with its cause until it is given")
     func passcodeFirst() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let running = desk.evaluate(.biometrics)
         let cause = PasscodeCause.remote("lost device")
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: cause))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: cause))
         #expect(desk.refusal(running) == .biometryLockout)
         #expect(desk.message(running).contains("“lost device”"))
         #expect(desk.available(.biometrics) == .biometryLockout)
@@ -303,11 +303,11 @@ struct PolicyTests {
 
     @Test("L11: A password required during policy 2 leaves it with the password")
     func passcodeFirstInTheMiddle() {
-        var desk = Desk(.face)
+        var desk = EngineHarness(.face)
         let id = desk.evaluate(.biometricsOrPasscode) { $0.requiresConfirmation = true }
         desk.scan("face", matching: true)
         #expect(desk.engine.awaitsConfirmation(id))
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.remote)))
         desk.send(.confirmed(id))
         #expect(desk.isPending(id), "the match counts no more")
         #expect(desk.progress(id).last == .passcodeRequired(cause: PasscodeCause(.remote)))

@@ -7,7 +7,7 @@ struct ProjectRuleTests {
     @Test("L5: All usable sensors run at once; the first match wins and cancels the others")
     func firstMatchWins() {
         let broken = SensorFact.sensor("broken", .face, .strong, .unavailable)
-        var desk = Desk(.finger, .face, broken, .sensor("other", .fingerprint, templates: 0))
+        var desk = EngineHarness(.finger, .face, broken, .sensor("other", .fingerprint, templates: 0))
         let id = desk.evaluate(.biometrics)
         #expect(desk.operations.map(\.sensor) == ["finger", "face"])
         let effects = desk.scan(matching: true)
@@ -18,7 +18,7 @@ struct ProjectRuleTests {
 
     @Test("L5: Attempts count for each modality in the prompt and together for the lockout")
     func modalities() {
-        var desk = Desk(.finger, .face)
+        var desk = EngineHarness(.finger, .face)
         let id = desk.evaluate(.biometrics)
         for _ in 0..<2 { desk.scan("face", matching: false) }
         #expect(desk.operations.map(\.sensor) == ["finger"])
@@ -26,7 +26,7 @@ struct ProjectRuleTests {
         desk.scan(matching: false)
         desk.scan(matching: false)
         #expect(desk.isPending(id))
-        #expect(desk.engine.records[Desk.uid]?.failures == 3, "a face's count half")
+        #expect(desk.engine.records[EngineHarness.uid]?.misses == 3, "a face's count half")
         desk.scan(matching: false)
         #expect(desk.refusal(id) == .authenticationFailed)
         let next = desk.evaluate(.biometrics)
@@ -36,14 +36,14 @@ struct ProjectRuleTests {
 
     @Test("L25: A busy sensor is reported, and its evaluation continues until its deadline")
     func inUse() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometrics)
         let operation = desk.operations[0].id
         let effects = desk.send(.sensorBusy(operation, by: "zoom"))
         let progress = Progress.sensorBusy(sensor: "finger", type: .fingerprint, by: "zoom")
         #expect(effects == [.tell(id, progress)])
         #expect(desk.isPending(id) && desk.operations.map(\.id) == [operation])
-        #expect(desk.engine.records[Desk.uid] == nil)
+        #expect(desk.engine.records[EngineHarness.uid] == nil)
         desk.send(.sensorReady(operation))
         desk.scan(matching: true)
         #expect(desk.grant(id)?.sensor == "finger")
@@ -57,7 +57,7 @@ struct ProjectRuleTests {
 
     @Test("A sensor fault is reported to the prompt and repeated in the refusal")
     func fault() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometrics)
         let fault = SensorFault(.denied, "polkit says no.")
         let effects = desk.send(.sensorFailed(desk.operations[0].id, fault))
@@ -74,7 +74,7 @@ struct ProjectRuleTests {
     func lastModality() {
         var settings = Settings()
         settings.lockoutAttempts = 20
-        var desk = Desk(.finger, .face, settings: settings)
+        var desk = EngineHarness(.finger, .face, settings: settings)
         let finger = desk.evaluate(.biometrics)
         for _ in 0..<2 { desk.scan("face", matching: false) }
         for _ in 0..<2 { desk.scan(matching: false) }
@@ -92,7 +92,7 @@ struct ProjectRuleTests {
 
     @Test("L5: Two sensors of one modality share its attempts")
     func sharedAttempts() {
-        var desk = Desk(.finger, .sensor("second", .fingerprint))
+        var desk = EngineHarness(.finger, .sensor("second", .fingerprint))
         let id = desk.evaluate(.biometrics)
         desk.scan(matching: false)
         desk.scan("second", matching: false)
@@ -104,7 +104,7 @@ struct ProjectRuleTests {
     @Test("L6: Policy 2 takes a password from the start, other policies never do")
     func passcodeFromTheStart() {
         for policy in Policy.allCases {
-            var desk = Desk(.finger, .key)
+            var desk = EngineHarness(.finger, .key)
             desk.beginsPrompts = false
             let id = desk.evaluate(policy)
             let effects = desk.passcode(id, .correct)
@@ -126,7 +126,7 @@ struct ProjectRuleTests {
 
     @Test("L6: During a password check no second password is taken, and a finger may win")
     func onePasscodeAtATime() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
         #expect(desk.send(.passcodeOffered(id)).last == .verifyPasscode(id))
         #expect(!desk.engine.takesPasscode(id) && desk.send(.passcodeOffered(id)).isEmpty)
@@ -136,7 +136,7 @@ struct ProjectRuleTests {
 
     @Test("L6b: A face under policy 1 waits for fallback, cancel or deadline after its misses")
     func faceWaits() {
-        var desk = Desk(.face)
+        var desk = EngineHarness(.face)
         func failed() -> EvaluationID {
             let id = desk.evaluate(.biometrics)
             for _ in 0..<2 { desk.scan("face", matching: false) }
@@ -158,7 +158,7 @@ struct ProjectRuleTests {
 
     @Test("L6b: Without a fallback title a face ends with -1; policy 2 asks for the password")
     func faceWithoutFallback() {
-        var desk = Desk(.face)
+        var desk = EngineHarness(.face)
         let id = desk.evaluate(.biometrics) { $0.offersFallback = false }
         for _ in 0..<2 { desk.scan("face", matching: false) }
         #expect(desk.refusal(id) == .authenticationFailed)
@@ -169,7 +169,7 @@ struct ProjectRuleTests {
 
     @Test("L7: A passive match that is not strong counts only after its confirmation")
     func confirmation() {
-        var desk = Desk(.webcam, .finger)
+        var desk = EngineHarness(.webcam, .finger)
         let id = desk.evaluate(.biometrics)
         #expect(desk.presentation(id)?.requiresConfirmation == true)
         desk.send(.confirmed(id))
@@ -199,7 +199,7 @@ struct ProjectRuleTests {
         for (sensor, mode, wish, asks) in rows {
             var settings = Settings()
             settings.faceConfirmation = mode
-            var desk = Desk(sensor, settings: settings)
+            var desk = EngineHarness(sensor, settings: settings)
             let id = desk.evaluate(.biometrics) { $0.requiresConfirmation = wish }
             desk.scan(sensor.name, matching: true)
             #expect(desk.engine.awaitsConfirmation(id) == asks)
@@ -209,9 +209,9 @@ struct ProjectRuleTests {
 
     @Test("L9: A session shows one prompt at a time; others wait and are looked up again")
     func queue() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let first = desk.evaluate(.biometrics)
-        let second = desk.evaluate(.biometrics, client: Desk.other)
+        let second = desk.evaluate(.biometrics, client: EngineHarness.other)
         let third = desk.evaluate(.biometrics)
         #expect(desk.prompts == 1)
         desk.scan(matching: true)
@@ -225,7 +225,7 @@ struct ProjectRuleTests {
 
     @Test("L9: A connection has at most two waiting and eight pending, a session eight waiting")
     func limits() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let own = (0..<4).map { _ in desk.evaluate(.biometrics) }
         #expect(own.map(desk.isPending) == [true, true, true, false])
         #expect(desk.refusal(own[3]) == .limitsExceeded)
@@ -235,7 +235,7 @@ struct ProjectRuleTests {
         var request = Request(
             id: EvaluationID(1000),
             client: ClientID(30),
-            uid: Desk.uid,
+            uid: EngineHarness.uid,
             policy: .biometrics
         )
         for number in UInt64(1000)..<1009 {
@@ -255,10 +255,10 @@ struct ProjectRuleTests {
 
     @Test("L9: A waiting evaluation ends when its caller disconnects")
     func dropped() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let first = desk.evaluate(.biometrics)
-        let second = desk.evaluate(.biometrics, client: Desk.other)
-        desk.send(.clientGone(Desk.other))
+        let second = desk.evaluate(.biometrics, client: EngineHarness.other)
+        desk.send(.clientGone(EngineHarness.other))
         #expect(desk.outcomes[second] != nil)
         desk.scan(matching: true)
         #expect(desk.grant(first) != nil)
@@ -267,10 +267,10 @@ struct ProjectRuleTests {
 
     @Test("L9: An unlock takes over the prompt and ends its evaluation with -4")
     func unlock() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let first = desk.evaluate(.biometrics)
         let second = desk.evaluate(.biometrics)
-        let unlock = desk.evaluate(.biometrics, client: Desk.other) { $0.isUnlock = true }
+        let unlock = desk.evaluate(.biometrics, client: EngineHarness.other) { $0.isUnlock = true }
         #expect(desk.refusal(first) == .systemCancel)
         #expect(desk.presentation(unlock) != nil)
         let next = desk.evaluate(.biometrics, client: ClientID(3)) { $0.isUnlock = true }
@@ -285,7 +285,7 @@ struct ProjectRuleTests {
 
     @Test("L9: Each session has its own prompt")
     func sessions() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.register(AgentID(2), session: "other")
         desk.evaluate(.biometrics)
         desk.facts.session = "other"
@@ -295,7 +295,7 @@ struct ProjectRuleTests {
 
     @Test("L10: Five wrong passwords in one prompt end it with -1")
     func fivePasscodes() {
-        var desk = Desk()
+        var desk = EngineHarness()
         let id = desk.evaluate(.biometricsOrPasscode)
         for _ in 0..<5 { desk.passcode(id, .wrong) }
         #expect(desk.refusal(id) == .authenticationFailed)
@@ -304,7 +304,7 @@ struct ProjectRuleTests {
                 if case .passcodeRejected(attemptsLeft: let left) = progress { left } else { nil }
             }
         #expect(left == [4, 3, 2, 1, 0])
-        #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 5)
+        #expect(desk.engine.records[EngineHarness.uid]?.wrongPasscodes == 5)
     }
 
     @Test("L10: The remaining delay is rounded up")
@@ -319,7 +319,7 @@ struct ProjectRuleTests {
 
     @Test("R6, L10: From the 6th wrong password, delays of 1, 5, 15 and 60 minutes apply")
     func delays() {
-        var desk = Desk()
+        var desk = EngineHarness()
         let first = desk.evaluate(.biometricsOrPasscode)
         for _ in 0..<5 { desk.passcode(first, .wrong) }
         for minutes in [1, 5, 15, 60, 60] {
@@ -339,14 +339,14 @@ struct ProjectRuleTests {
         let last = desk.evaluate(.biometricsOrPasscode)
         desk.passcode(last, .correct)
         #expect(desk.grant(last) != nil)
-        #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 0)
+        #expect(desk.engine.records[EngineHarness.uid]?.wrongPasscodes == 0)
     }
 
     @Test("L10: Sensors run during a delay, the verifier does not, and its end is reported")
     func delayWithSensors() {
         var record = UserRecord()
         record.wrongPasscodes = 5
-        var desk = Desk(.finger, records: [Desk.uid: record])
+        var desk = EngineHarness(.finger, records: [EngineHarness.uid: record])
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.passcode(id, .wrong)
         #expect(desk.isPending(id))
@@ -366,46 +366,46 @@ struct ProjectRuleTests {
 
     @Test("L10: A failed check is no attempt; three in a row end with -4")
     func failedVerification() {
-        var desk = Desk()
+        var desk = EngineHarness()
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.passcode(id, .failed)
         desk.passcode(id, .failed)
         desk.passcode(id, .wrong)
-        #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
+        #expect(desk.engine.records[EngineHarness.uid]?.wrongPasscodes == 1)
         for _ in 0..<2 { desk.passcode(id, .failed) }
         #expect(desk.isPending(id), "a wrong one was a verdict")
         desk.passcode(id, .failed)
         #expect(desk.refusal(id) == .systemCancel)
-        #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
+        #expect(desk.engine.records[EngineHarness.uid]?.wrongPasscodes == 1)
     }
 
     @Test("L10: A wrong password counts even if the prompt was canceled during its check")
     func lateVerdict() {
-        var desk = Desk()
+        var desk = EngineHarness()
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.send(.passcodeOffered(id))
         desk.send(.canceled(id))
         desk.send(.passcodeVerified(id, .wrong))
         desk.send(.passcodeVerified(id, .wrong))
-        #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
+        #expect(desk.engine.records[EngineHarness.uid]?.wrongPasscodes == 1)
     }
 
     @Test("L10: A wrong password counts even if a finger matched during its check")
     func lateVerdictAfterMatch() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometricsOrPasscode)
         #expect(desk.send(.passcodeOffered(id)).last == .verifyPasscode(id))
         desk.scan(matching: true)
         #expect(desk.grant(id)?.mechanism == .biometry)
         desk.send(.passcodeVerified(id, .wrong))
         desk.send(.passcodeVerified(id, .wrong))
-        #expect(desk.engine.records[Desk.uid]?.wrongPasscodes == 1)
+        #expect(desk.engine.records[EngineHarness.uid]?.wrongPasscodes == 1)
         #expect(desk.grant(id)?.mechanism == .biometry, "the answer stays")
     }
 
     @Test("L10: A wrong password is written before it is reported")
     func passcodeWrittenFirst() {
-        var desk = Desk()
+        var desk = EngineHarness()
         desk.writes = false
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.send(.passcodeOffered(id))
@@ -425,7 +425,7 @@ struct ProjectRuleTests {
         #expect(early + .seconds(-1) == early)
         #expect(early - late == .nanoseconds(Int64.min))
         #expect(Instant(nanoseconds: 0) + .nanoseconds(Int64.max) == late)
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.now = late
         let id = desk.evaluate(.biometrics) { $0.timeout = .seconds(Int64.max) }
         #expect(desk.refusal(id) != nil || desk.isPending(id))

@@ -6,12 +6,12 @@ import Testing
 extension PromptTests {
     @Test("Agent limits: one normal and one fallback a session, one a process, four a connection")
     func agentLimits() {
-        var desk = Desk()
+        var desk = EngineHarness()
         desk.register(AgentID(3), kind: .process(100))
         func may(_ kind: Agent.Kind, _ client: UInt64 = 50) -> Bool {
             desk.engine.canRegister(
-                uid: Desk.uid,
-                session: Desk.session,
+                uid: EngineHarness.uid,
+                session: EngineHarness.session,
                 kind: kind,
                 client: ClientID(client)
             )
@@ -24,7 +24,7 @@ extension PromptTests {
             let agent = Agent(
                 id: AgentID(60 + number),
                 client: ClientID(50),
-                uid: Desk.uid,
+                uid: EngineHarness.uid,
                 session: "s\(number)",
                 kind: .normal
             )
@@ -36,13 +36,13 @@ extension PromptTests {
 
     @Test("Only the evaluation that holds the prompt names its agent")
     func promptsAgent() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let first = desk.evaluate(.biometrics)
         let second = desk.evaluate(.biometrics)
-        #expect(desk.engine.promptsAgent(of: first) == Desk.agent)
+        #expect(desk.engine.promptsAgent(of: first) == EngineHarness.agent)
         #expect(desk.engine.promptsAgent(of: second) == nil)
         desk.send(.canceled(second))
         #expect(desk.isPending(second), "what waits has no prompt to cancel")
-        #expect(desk.engine.pendingCount(of: Desk.client) == 2)
+        #expect(desk.engine.pendingCount(of: EngineHarness.client) == 2)
     }
 }

@@ -11,7 +11,7 @@ struct RecordingTests {
         arguments: 1...20
     )
     func replay(_ seed: UInt64) {
-        var life = Life(seed: seed, hasItems: seed.isMultiple(of: 2))
+        var life = RandomLife(seed: seed, hasItems: seed.isMultiple(of: 2))
         for _ in 0..<200 { life.live() }
         let again = life.recording.replayed()
         #expect(again.effects == life.recording.effects)
@@ -23,7 +23,7 @@ struct RecordingTests {
     func printed() throws {
         var life = Recording()
         relive(&life)
-        #expect(life.effects.last?.first == .tell(EvaluationID(1), .noMatch(attemptsLeft: 2)))
+        #expect(life.effects.last?.first == .tell(EvaluationID(1), .miss(attemptsLeft: 2)))
         let file = try #require(fopen(#filePath, "r"))
         defer { fclose(file) }
         var text = ""
@@ -37,7 +37,7 @@ struct RecordingTests {
             with(Settings()) { $0.faceAttempts = 3 },
             [
                 1000: with(UserRecord()) {
-                    $0.failures = 1
+                    $0.misses = 1
                     $0.delayedUntil = .init(nanoseconds: 77)
                 }, 2000: with(UserRecord()) { $0.passcodeCause = PasscodeCause(.program) },
             ],
@@ -98,7 +98,7 @@ struct RecordingTests {
             ),
             at: .init(nanoseconds: 80)
         )
-        life.take(.sensorMismatched(.init(rawValue: 1), attempt: 1), at: .init(nanoseconds: 90))
+        life.take(.sensorMissed(.init(rawValue: 1), attempt: 1), at: .init(nanoseconds: 90))
         life.take(.passcodeRequired(uid: 2000, cause: .remote("lost")), at: .init(nanoseconds: 95))
         life.take(.saved(.init(rawValue: 1)), at: .init(nanoseconds: 100))
     }

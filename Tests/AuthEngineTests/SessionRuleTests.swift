@@ -9,13 +9,13 @@ struct SessionRuleTests {
         arguments: [Interruption.locked, .left]
     )
     func interrupted(_ interruption: Interruption) {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.register(AgentID(2), session: "other")
         let prompting = desk.evaluate(.biometrics)
         let waiting = desk.evaluate(.biometricsOrPasscode)
         desk.facts.session = "other"
-        let elsewhere = desk.evaluate(.biometrics, client: Desk.other)
-        desk.send(.interrupted(session: Desk.session, interruption))
+        let elsewhere = desk.evaluate(.biometrics, client: EngineHarness.other)
+        desk.send(.interrupted(session: EngineHarness.session, interruption))
         #expect(desk.refusal(prompting) == .systemCancel)
         #expect(desk.refusal(waiting) == .systemCancel)
         #expect(desk.end(prompting) == .system)
@@ -26,27 +26,27 @@ struct SessionRuleTests {
 
     @Test("L4: An evaluation that waits for a write ends as well")
     func interruptedWhileHeld() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let scanned = desk.evaluate(.biometrics)
         desk.writes = false
         desk.scan(matching: false)
-        let held = desk.evaluate(.biometrics, client: Desk.other)
-        desk.send(.interrupted(session: Desk.session, .locked))
+        let held = desk.evaluate(.biometrics, client: EngineHarness.other)
+        desk.send(.interrupted(session: EngineHarness.session, .locked))
         #expect(desk.refusal(scanned) == .systemCancel)
         #expect(desk.refusal(held) == .systemCancel)
     }
 
     @Test("L4: An evaluation that waits for a write belongs to the session found last")
     func interruptedElsewhere() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let first = desk.evaluate(.biometrics)
-        let ids = (0..<2).map { _ in desk.evaluate(.biometrics, client: Desk.other) }
+        let ids = (0..<2).map { _ in desk.evaluate(.biometrics, client: EngineHarness.other) }
         desk.writes = false
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.remote)))
         desk.facts.session = "other"
         desk.send(.canceled(first))
         #expect(ids.allSatisfy(desk.isPending))
-        desk.send(.interrupted(session: Desk.session, .left))
+        desk.send(.interrupted(session: EngineHarness.session, .left))
         #expect(desk.isPending(ids[0]))
         desk.send(.interrupted(session: "other", .left))
         #expect(desk.refusal(ids[0]) == .systemCancel)
@@ -54,19 +54,19 @@ struct SessionRuleTests {
 
     @Test("L9: An unlock survives a lock of its session, but not leaving it")
     func unlock() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         let id = desk.evaluate(.biometricsOrPasscode) { $0.isUnlock = true }
-        desk.send(.interrupted(session: Desk.session, .locked))
+        desk.send(.interrupted(session: EngineHarness.session, .locked))
         #expect(desk.isPending(id))
-        desk.send(.interrupted(session: Desk.session, .left))
+        desk.send(.interrupted(session: EngineHarness.session, .left))
         #expect(desk.refusal(id) == .systemCancel)
     }
 
     @Test("L4: Suspend ends everything and refuses requests until the machine resumes")
     func suspend() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         var ids = [
-            desk.evaluate(.biometrics), desk.evaluate(.biometrics, client: Desk.other),
+            desk.evaluate(.biometrics), desk.evaluate(.biometrics, client: EngineHarness.other),
             desk.evaluateElsewhere(3), desk.evaluateElsewhere(4),
         ]
         ids.append(desk.evaluate(.biometrics, client: ClientID(5)) { $0.isUnlock = true })
@@ -75,7 +75,7 @@ struct SessionRuleTests {
         desk.send(.suspending)
         #expect(ids.allSatisfy { desk.refusal($0) == .systemCancel })
         #expect(desk.operations.isEmpty)
-        desk.facts.session = Desk.session
+        desk.facts.session = EngineHarness.session
         #expect(desk.refused(.biometricsOrPasscode) == .systemCancel)
         desk.send(.resumed)
         let next = desk.evaluate(.biometrics)
@@ -85,14 +85,14 @@ struct SessionRuleTests {
 
     @Test("R33, L4: A context's successes end with suspend")
     func suspendedSuccess() {
-        var desk = Desk(.finger)
-        desk.evaluate(.biometrics, context: Desk.context)
+        var desk = EngineHarness(.finger)
+        desk.evaluate(.biometrics, context: EngineHarness.context)
         desk.scan(matching: true)
-        let kept = desk.evaluate(.biometrics, context: Desk.context)
+        let kept = desk.evaluate(.biometrics, context: EngineHarness.context)
         #expect(desk.grant(kept) != nil)
         desk.send(.suspending)
         desk.send(.resumed)
-        let next = desk.evaluate(.biometrics, context: Desk.context)
+        let next = desk.evaluate(.biometrics, context: EngineHarness.context)
         #expect(desk.isPending(next))
         desk.scan(matching: true)
         #expect(desk.grant(next) != nil)
@@ -100,12 +100,12 @@ struct SessionRuleTests {
 
     @Test("R33, L4: A context's success ends with the lock of its session")
     func lockedSuccess() {
-        for (session, isKept) in [(Desk.session, false), ("other", true)] {
-            var desk = Desk(.finger)
-            desk.evaluate(.biometrics, context: Desk.context)
+        for (session, isKept) in [(EngineHarness.session, false), ("other", true)] {
+            var desk = EngineHarness(.finger)
+            desk.evaluate(.biometrics, context: EngineHarness.context)
             desk.scan(matching: true)
             desk.send(.interrupted(session: session, .locked))
-            let next = desk.evaluate(.biometrics, context: Desk.context)
+            let next = desk.evaluate(.biometrics, context: EngineHarness.context)
             #expect((desk.grant(next)?.mechanism == .context) == isKept, "\(session)")
         }
     }
@@ -113,53 +113,53 @@ struct SessionRuleTests {
     @Test("R33, L4: A context's success ends with its session, or with all sessions")
     func endedSuccess() {
         let cases: [(session: String?, isKept: Bool)] = [
-            (Desk.session, false), ("other", true), (nil, false),
+            (EngineHarness.session, false), ("other", true), (nil, false),
         ]
         for (session, isKept) in cases {
-            var desk = Desk(.finger)
-            desk.evaluate(.biometrics, context: Desk.context)
+            var desk = EngineHarness(.finger)
+            desk.evaluate(.biometrics, context: EngineHarness.context)
             desk.scan(matching: true)
             desk.send(.sessionEnded(session: session))
-            let next = desk.evaluate(.biometrics, context: Desk.context)
+            let next = desk.evaluate(.biometrics, context: EngineHarness.context)
             #expect((desk.grant(next)?.mechanism == .context) == isKept, "\(session ?? "all")")
         }
     }
 
     @Test("R33, L4: A context's success does not count while a lock may have been missed")
     func unknownPlace() {
-        var desk = Desk(.finger)
-        desk.evaluate(.biometrics, context: Desk.context)
+        var desk = EngineHarness(.finger)
+        desk.evaluate(.biometrics, context: EngineHarness.context)
         desk.scan(matching: true)
-        desk.facts.isPlaceKnown = false
+        desk.facts.hasMissedNoLock = false
         desk.facts.session = nil
-        let next = desk.evaluate(.biometrics, context: Desk.context)
+        let next = desk.evaluate(.biometrics, context: EngineHarness.context)
         #expect(desk.refusal(next) == .notInteractive)
-        let item = desk.evaluate(.biometrics, context: Desk.context) { $0.operation = .useItem }
+        let item = desk.evaluate(.biometrics, context: EngineHarness.context) { $0.operation = .useItem }
         #expect(desk.refusal(item) == .notInteractive)
-        desk.facts.isPlaceKnown = true
-        desk.facts.session = Desk.session
-        let again = desk.evaluate(.biometrics, context: Desk.context)
+        desk.facts.hasMissedNoLock = true
+        desk.facts.session = EngineHarness.session
+        let again = desk.evaluate(.biometrics, context: EngineHarness.context)
         #expect(desk.grant(again)?.mechanism == .context)
     }
 
     @Test("L2: A process's agent serves it in its own session only")
     func processAgent() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.register(AgentID(3), session: "far", kind: .process(100))
         func chosen(in session: String) -> AgentID? {
-            desk.engine.agent(for: Desk.uid, session: session, processes: [100])?.id
+            desk.engine.agent(for: EngineHarness.uid, session: session, processes: [100])?.id
         }
-        #expect(chosen(in: Desk.session) == Desk.agent)
+        #expect(chosen(in: EngineHarness.session) == EngineHarness.agent)
         #expect(chosen(in: "far") == AgentID(3))
     }
 
     @Test("L2, L9: Root's agent of a process shows root's evaluations there and no others")
     func rootsAgent() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.register(AgentID(3), kind: .process(100), uid: 0)
-        func shown(_ session: String = Desk.session, _ process: Int32 = 100) -> AgentID? {
+        func shown(_ session: String = EngineHarness.session, _ process: Int32 = 100) -> AgentID? {
             desk.engine.agent(
-                for: Desk.uid,
+                for: EngineHarness.uid,
                 session: session,
                 processes: [process, 1],
                 isUnlock: true
@@ -167,10 +167,10 @@ struct SessionRuleTests {
             .id
         }
         #expect(shown() == AgentID(3))
-        #expect(shown(Desk.session, 101) == Desk.agent)
+        #expect(shown(EngineHarness.session, 101) == EngineHarness.agent)
         #expect(shown("other") == nil)
-        let own = desk.engine.agent(for: Desk.uid, session: Desk.session, processes: [100])
-        #expect(own?.id == Desk.agent)
+        let own = desk.engine.agent(for: EngineHarness.uid, session: EngineHarness.session, processes: [100])
+        #expect(own?.id == EngineHarness.agent)
         // An agent outside sessions serves its process in any session.
         desk.register(AgentID(4), session: "", kind: .process(200), uid: 0)
         #expect(shown("other", 200) == AgentID(4))
@@ -182,7 +182,7 @@ struct SessionRuleTests {
 
     @Test("L2: A caller in a remote session gets that reason before any other")
     func remote() {
-        var desk = Desk(.finger, .key)
+        var desk = EngineHarness(.finger, .key)
         desk.facts.isRemote = true
         desk.facts.withholdSensors()
         let refused = desk.evaluate(.biometrics)
@@ -197,7 +197,7 @@ struct SessionRuleTests {
 
     @Test("L2: A process in no session has sensors only if its prompt is at the machine")
     func inNoSession() {
-        var desk = Desk(.finger, .key)
+        var desk = EngineHarness(.finger, .key)
         desk.facts.isInNoSession = true
         #expect(desk.refused(.biometrics) == .biometryNotAvailable)
         #expect(desk.refused(.companion) == .companionNotAvailable)
@@ -206,13 +206,13 @@ struct SessionRuleTests {
         #expect(desk.isPending(asked))
         #expect(desk.operations.isEmpty)
         desk.send(.canceled(asked))
-        desk.send(.agentGone(Desk.agent))
+        desk.send(.agentGone(EngineHarness.agent))
         #expect(desk.refused(.biometrics) == .notInteractive)
         var agent = Agent(
             id: AgentID(7),
             client: ClientID(107),
-            uid: Desk.uid,
-            session: Desk.session,
+            uid: EngineHarness.uid,
+            session: EngineHarness.session,
             kind: .normal
         )
         agent.isAtDisplay = true
@@ -228,14 +228,14 @@ struct SessionRuleTests {
     @Test("L28: The reason why a caller can't be prompted equals that of Evaluate")
     func absences() {
         for absence in Absence.allCases where ![.noAgent, .noAgentThere].contains(absence) {
-            var desk = Desk(.finger)
+            var desk = EngineHarness(.finger)
             desk.facts.session = nil
             desk.facts.absence = absence
-            #expect(desk.engine.prompter(for: Desk.uid, desk.facts) == .failure(absence))
+            #expect(desk.engine.prompter(for: EngineHarness.uid, desk.facts) == .failure(absence))
             #expect(desk.refused(.biometrics) == absence.refusal.code)
         }
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.send(.suspending)
-        #expect(desk.engine.prompter(for: Desk.uid, desk.facts) == .failure(.asleep))
+        #expect(desk.engine.prompter(for: EngineHarness.uid, desk.facts) == .failure(.asleep))
     }
 }

@@ -9,15 +9,15 @@ import Testing
 /// `LA_SEED` replays one life, `LA_RUNS` sets the number of lives.
 ///
 /// By default the seeds are fixed, so that a failure points to the last change. `make nightly` sets
-/// `LA_RUNS` and uses other seeds. A seed reproduces a life only while `Life` and the engine are
+/// `LA_RUNS` and uses other seeds. A seed reproduces a life only while `RandomLife` and the engine are
 /// unchanged. Turn a failure into a test with the events of the report, which are Swift code.
 @Suite("Random lives")
 struct SimulationTests {
     private static let steps = 300
 
     /// Lives until the end or the first complaint.
-    private func live(_ seed: UInt64, hasItems: Bool) -> Life {
-        var life = Life(seed: seed, hasItems: hasItems)
+    private func live(_ seed: UInt64, hasItems: Bool) -> RandomLife {
+        var life = RandomLife(seed: seed, hasItems: hasItems)
         for _ in 0..<Self.steps {
             life.live()
             guard life.complaints.isEmpty else { break }

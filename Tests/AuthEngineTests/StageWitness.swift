@@ -131,7 +131,7 @@ struct StageWitness: Hashable {
         case .requested(let request) where live[request.id] == nil:
             let flags = request.operation.map { _ in self.flags[request.id] ?? [] }
             live[request.id] = Live(request: request, flags: flags)
-        case .sensorMismatched(let operation, _):
+        case .sensorMissed(let operation, _):
             guard let id = owner(of: operation), let sensor = live[id]?.running[operation] else {
                 return
             }
@@ -286,7 +286,7 @@ struct StageWitness: Hashable {
             case .passcodeRequired: stage.contains(.passcode)
             case .passcodeRejected: stage.contains(.passcode) || known.isStruck
             case .passcodeNotTaken: stage.contains(.passcode)
-            case .noMatch, .fallbackAvailable, .confirmationRequired, .sensorReady, .sensorBusy,
+            case .miss, .fallbackAvailable, .confirmationRequired, .sensorReady, .sensorBusy,
                 .sensorFailed, .hint:
                 !stage.isDisjoint(with: [.biometry, .companion])
             case .promptShown: true

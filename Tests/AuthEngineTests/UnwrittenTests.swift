@@ -8,50 +8,50 @@ import Testing
 struct UnwrittenTests {
     @Test("L17: A repeated RequirePasscode writes a record whose write failed")
     func requirePasscode() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.writes = false
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.remote)))
         desk.failToWrite()
-        #expect(desk.unwritten.isEmpty && !desk.engine.isWritten(Desk.uid))
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
+        #expect(desk.unwritten.isEmpty && !desk.engine.isWritten(EngineHarness.uid))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.remote)))
         #expect(desk.unwritten.count == 1)
         desk.write()
-        #expect(desk.engine.isWritten(Desk.uid))
+        #expect(desk.engine.isWritten(EngineHarness.uid))
     }
 
     @Test("L17: An unlock without an effect still retries a failed write")
     func unlock() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.writes = false
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.remote)))
         desk.failToWrite()
         // Biometry is refused, so this unlock does not count.
-        desk.send(.unlocked(uid: Desk.uid, byPasscode: false))
+        desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         #expect(desk.unwritten.count == 1)
         desk.write()
-        #expect(desk.engine.isWritten(Desk.uid))
+        #expect(desk.engine.isWritten(EngineHarness.uid))
     }
 
     @Test("L17: A match whose write fails restores the counters it reset, once")
     func match() {
         var record = UserRecord()
-        record.failures = 1
+        record.misses = 1
         record.wrongPasscodes = 2
-        var desk = Desk(.finger, records: [Desk.uid: record])
+        var desk = EngineHarness(.finger, records: [EngineHarness.uid: record])
         desk.writes = false
         desk.evaluate(.biometrics)
         desk.scan(matching: true)
-        #expect(desk.engine.record(of: Desk.uid).failures == 0)
+        #expect(desk.engine.record(of: EngineHarness.uid).misses == 0)
         desk.failToWrite()
-        #expect(desk.engine.record(of: Desk.uid) == record)
+        #expect(desk.engine.record(of: EngineHarness.uid) == record)
     }
 
     @Test("L17: A prompt stopped by a lockout is not told of it if the write failed")
     func stopped() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.writes = false
         let id = desk.evaluate(.biometrics)
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.remote)))
         #expect(desk.isPending(id))
         desk.failToWrite()
         #expect(desk.refusal(id) == .systemCancel)
@@ -59,9 +59,9 @@ struct UnwrittenTests {
 
     @Test("L17: A lockout whose write failed is reported after a successful write")
     func lockout() {
-        var desk = Desk(.finger)
+        var desk = EngineHarness(.finger)
         desk.writes = false
-        desk.send(.passcodeRequired(uid: Desk.uid, cause: PasscodeCause(.remote)))
+        desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: PasscodeCause(.remote)))
         desk.failToWrite()
         let first = desk.evaluate(.biometrics)
         #expect(desk.isPending(first))

@@ -21,7 +21,7 @@ extension Witness {
         if !known.isPasscodeCorrect || known.isEnded {
             complain("something is learned without a passcode: \(id)")
         }
-        if !engine.settings.learnsFaces { complain("something is learned, and must not be") }
+        if !engine.settings.updatesFaceTemplates { complain("something is learned, and must not be") }
         live[id]?.seen[operation] = nil
     }
 
@@ -47,7 +47,7 @@ extension Witness {
         let hadNothingToWrite =
             switch grant.mechanism {
             case .biometry: record.halves == 0
-            case .passcode: record.counts == UserRecord()
+            case .passcode: record.fieldsThatMustSurvive == UserRecord()
             case .companion, .context, .reuse, .applicationPassword: true
             }
         if !isItem, !isWritten, !hadNothingToWrite {

@@ -19,9 +19,9 @@ extension Witness {
             if !isReconfigured, ordinary.count > engine.settings.queuePerSession {
                 complain("a queue is too long")
             }
-            if engine.prompts[session] == nil { complain("a queue waits for nothing") }
+            if engine.promptHolders[session] == nil { complain("a queue waits for nothing") }
         }
-        for (session, id) in engine.prompts where engine.evaluations[id]?.session != session {
+        for (session, id) in engine.promptHolders where engine.evaluations[id]?.session != session {
             complain("a prompt is lost")
         }
         var waiting: [ClientID: Int] = [:]
@@ -66,7 +66,7 @@ extension Witness {
         {
             complain("biometry runs although it is refused: \(id)")
         }
-        for (type, count) in evaluation.prompt?.failures ?? [:]
+        for (type, count) in evaluation.prompt?.misses ?? [:]
         where count > engine.settings.attempts(of: type) && !isReconfigured {
             complain("too many attempts: \(id)")
         }
@@ -97,7 +97,7 @@ extension Stage {
             case (.fallback, _): false
             }
         case .password(let isAsked): isAsked
-        case .takenBack, .proved: false
+        case .revoked, .proved: false
         }
     }
 }

@@ -31,7 +31,7 @@ struct Witness: Hashable {
 
     struct Write: Hashable {
         enum Kind: Hashable {
-            case mismatch
+            case miss
             case wrongPasscode
             case acceptance
             case other
@@ -127,7 +127,7 @@ struct Witness: Hashable {
                 live[id]?.seen[operation] = sensor
                 live[id]?.isConfirmed = isConfirmed
             }
-        case .sensorMismatched(let operation, _):
+        case .sensorMissed(let operation, _):
             let sensor = owner(of: operation).flatMap { live[$0]?.operations[operation] }
             weight = sensor?.type == .face || sensor?.type == .iris ? 1 : 2
         case .confirmed(let id):
@@ -185,7 +185,7 @@ struct Witness: Hashable {
         let replied = Set(
             effects.compactMap { if case .reply(let id, _) = $0 { id } else { nil } }
         )
-        if case .sensorMismatched(let operation, _) = event, let id = owner(of: operation),
+        if case .sensorMissed(let operation, _) = event, let id = owner(of: operation),
             live[id]?.operations[operation]?.type != BiometryType.none, !replied.contains(id),
             !hasSave
         {
@@ -291,8 +291,8 @@ struct Witness: Hashable {
                 keepsUntil: isInvalid ? nil : now + lifetime
             )
             seeReply(id, outcome, event, write, engine)
-        case .learn(let operation, let id, let sensor): seeLesson(operation, id, sensor, engine)
-        case .takePassword, .answerMismatch: break
+        case .updateTemplate(let operation, let id, let sensor): seeLesson(operation, id, sensor, engine)
+        case .takePassword, .answerMiss: break
         }
     }
 
@@ -327,9 +327,9 @@ struct Witness: Hashable {
         _ write: Write?
     ) {
         switch progress {
-        case .noMatch:
-            if write?.kind == .mismatch, write?.evaluation == id { return }
-            if case .sensorMismatched(let operation, _) = event,
+        case .miss:
+            if write?.kind == .miss, write?.evaluation == id { return }
+            if case .sensorMissed(let operation, _) = event,
                 live[id]?.operations[operation]?.type == BiometryType.none
                     || live[id]?.operations[operation] == nil
             {
@@ -384,10 +384,10 @@ struct Witness: Hashable {
         var write = Write(uid: uid, evaluation: nil, kind: .other, record: record)
         switch event {
         case _ where isAttempt(save, uid, engine): break
-        case .sensorMismatched(let operation, _):
+        case .sensorMissed(let operation, _):
             // The miss that is being written may itself have stopped the operation.
             write.evaluation = owner(of: operation) ?? stopped(by: uid, engine, save)
-            write.kind = .mismatch
+            write.kind = .miss
             if record.halves != (records[uid] ?? UserRecord()).halves + weight {
                 complain("a non-match counts \(record.halves) halves")
             }
@@ -403,7 +403,7 @@ struct Witness: Hashable {
         if writes[save] != nil { complain("\(save) is used twice") }
         writes[save] = write
         // A wrong password during a lockout starts no second lockout.
-        if write.kind == .mismatch, record.failures >= engine.settings.lockoutAttempts {
+        if write.kind == .miss, record.misses >= engine.settings.lockoutAttempts {
             biometryStops(uid)
         }
     }

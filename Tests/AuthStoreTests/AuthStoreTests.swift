@@ -16,7 +16,7 @@ struct AuthStoreTests {
         wrong: Int = 0
     ) -> UserRecord {
         var record = UserRecord()
-        record.failures = failures
+        record.misses = failures
         record.passcodeCause = cause
         record.wrongPasscodes = wrong
         return record
@@ -51,7 +51,7 @@ struct AuthStoreTests {
         var delayed = record(failures: 3, cause: .remote("lost"), wrong: 7)
         delayed.delayedUntil = Instant(nanoseconds: 123_456_789_012)
         var known = UserRecord()
-        known.hasHalfFailure = true
+        known.hasHalfMiss = true
         known.lastPasscode = Instant(nanoseconds: 0)
         known.lastBiometricUnlock = Instant(nanoseconds: -5)
         var enrolment = Enrolment()
@@ -85,7 +85,7 @@ struct AuthStoreTests {
         #expect(await store.save(record(failures: 5, cause: PasscodeCause(.remote)), uid: 1) == nil)
         #expect(await store.save(record(failures: 0), uid: 1) == nil)
         var half = record(failures: 1)
-        half.hasHalfFailure = true
+        half.hasHalfMiss = true
         for _ in 1...2 { #expect(await store.save(half, uid: 2) == nil) }
         store.close()
         let state = try folder.state()
@@ -111,7 +111,7 @@ struct AuthStoreTests {
         }
         store.close()
         #expect(order.withLock { $0 } == Array(0..<1000))
-        #expect(try folder.state().records[1]?.failures == 998)
+        #expect(try folder.state().records[1]?.misses == 998)
     }
 
     @Test("A released store writes its queue and releases the directory")
@@ -123,7 +123,7 @@ struct AuthStoreTests {
             store.save(record(failures: 4), uid: 1) { _ in answered.withLock { $0 = true } }
         }
         #expect(answered.withLock { $0 })
-        #expect(try folder.state().records[1]?.failures == 4)
+        #expect(try folder.state().records[1]?.misses == 4)
     }
 
     @Test("A store can be closed twice and from a completion, and then refuses writes")

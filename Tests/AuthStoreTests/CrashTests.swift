@@ -40,7 +40,7 @@ struct CrashTests {
     /// Expects every write up to some number, and none after it.
     private func expectPrefix(of folder: StateFolder, atLeast acknowledged: Int) throws {
         let state = try folder.state()
-        let failures = state.records.mapValues(\.failures)
+        let failures = state.records.mapValues(\.misses)
         let generations = state.enrolments.mapValues { Int($0.generation) }
         let last = max(failures.values.max() ?? 0, generations.values.max() ?? 0)
         #expect(last >= acknowledged)

@@ -15,7 +15,7 @@ struct DamageTests {
         let folder = try StateFolder()
         let (store, _) = try folder.open()
         var record = UserRecord()
-        record.failures = 4
+        record.misses = 4
         #expect(await store.save(record, uid: 1) == nil)
         for uid in 2...200 as ClosedRange<UInt32> {
             var enrolment = Enrolment()

@@ -30,7 +30,7 @@ struct FaultTests {
         let (folder, faults) = (try StateFolder(), try Faults())
         let (store, _) = try folder.open()
         var record = UserRecord()
-        record.failures = 4
+        record.misses = 4
         #expect(await store.save(record, uid: 1) == nil)
         store.close()
         var number = 0
@@ -111,7 +111,7 @@ struct FaultTests {
         #expect(state.setAside == nil)
         #expect(failures.count == 7 && generations.count == 7)
         for (uid, number) in failures {
-            #expect(state.records[uid]?.failures ?? 0 >= number, "user \(uid)")
+            #expect(state.records[uid]?.misses ?? 0 >= number, "user \(uid)")
         }
         for (uid, number) in generations {
             #expect(state.enrolments[uid]?.generation ?? 0 >= UInt64(number), "user \(uid)")

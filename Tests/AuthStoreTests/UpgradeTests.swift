@@ -45,7 +45,7 @@ struct UpgradeTests {
     /// With `isOfOneBoot` no other boot has opened the state and dropped times.
     private func expectAll(_ state: LoadedState, isOfOneBoot: Bool = true) {
         var (first, second, third) = (UserRecord(), UserRecord(), UserRecord())
-        first.failures = 4
+        first.misses = 4
         first.lastPasscode = Instant(nanoseconds: 5)
         if !isOfOneBoot, state.records[1]?.lastPasscode == nil { first.lastPasscode = nil }
         second.passcodeCause = PasscodeCause(.remote)
@@ -69,12 +69,12 @@ struct UpgradeTests {
         for _ in 0..<2 { try expectAll(folder.state(now: now)) }
         let (store, state) = try folder.open(now: now)
         var record = state.record(of: 1)
-        record.hasHalfFailure = true
+        record.hasHalfMiss = true
         #expect(await store.save(record, uid: 1) == nil)
         store.close()
         #expect(try folder.state(now: now).records[1] == record)
         let (again, _) = try folder.open(now: now)
-        record.hasHalfFailure = false
+        record.hasHalfMiss = false
         #expect(await again.save(record, uid: 1) == nil)
         again.close()
         #expect(try folder.state(now: now).records[1] == record)

@@ -96,6 +96,6 @@ enum Databases {
         _ = record.missesLeft(of: .face, until: 5)
         record.countMiss(of: .face)
         record.countMiss(of: .fingerprint)
-        precondition(record.failures > 0)
+        precondition(record.misses > 0)
     }
 }

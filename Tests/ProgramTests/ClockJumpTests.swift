@@ -56,7 +56,7 @@ struct ClockJumpTests {
                 faults.setClocks(wall: jump)
                 try await bench.sensor("One").touch(matching: false)
                 for await event in call.events where event.kind == "no-match" { break }
-                #expect(try bench.recordOfRunningDaemon().failures == 1, "\(jump) s")
+                #expect(try bench.recordOfRunningDaemon().misses == 1, "\(jump) s")
                 try await bench.sensor("One").touch(matching: true)
                 #expect(try await call.reply()["mechanism"] == .string("biometry"))
                 faults.setClocks()

@@ -177,7 +177,7 @@ struct KilledStepTests {
             [.typed, .rejected].contains(call.step)
             || call.step == .verifying && (endsDaemon || victim == .verifier)
         let record = endsDaemon ? try bench.record() : try bench.recordOfRunningDaemon()
-        if !isGranted { #expect(record.failures >= told, what) }
+        if !isGranted { #expect(record.misses >= told, what) }
         #expect(record.wrongPasscodes >= call.step.wrongPasscodes + (isCounted ? 1 : 0), what)
         // No call waits for this verdict.
         if call.step.isHeld { bench.letChecksGoOn() }

@@ -56,7 +56,7 @@ enum StoreCrashProbe {
                 store.save(enrolment, uid: uid, done: done)
             } else {
                 var record = UserRecord()
-                record.failures = number
+                record.misses = number
                 store.save(record, uid: uid, done: done)
             }
         }

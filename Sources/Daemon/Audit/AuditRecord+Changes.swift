@@ -12,9 +12,9 @@ extension AuditRecord {
         at now: Instant
     ) -> [AuditRecord] {
         var changes: [AuditRecord] = []
-        let (wasLocked, isLocked) = (before.failures >= limit, after.failures >= limit)
+        let (wasLocked, isLocked) = (before.misses >= limit, after.misses >= limit)
         if !wasLocked, isLocked {
-            changes.append(AuditRecord(.lockoutBegan, uid: uid, [.attempts: "\(after.failures)"]))
+            changes.append(AuditRecord(.lockoutBegan, uid: uid, [.attempts: "\(after.misses)"]))
         }
         if let cause = after.passcodeCause, cause != before.passcodeCause {
             let word = cause.word.rawValue

@@ -51,7 +51,7 @@ package struct Configuration: Hashable, Sendable {
         settings.fingerprintAttempts = attemptsFingerprint
         settings.faceAttempts = attemptsFace
         settings.faceConfirmation = faceConfirmation
-        settings.learnsFaces = faceLearning
+        settings.updatesFaceTemplates = faceLearning
         settings.contextLifetime = .seconds(successMinutes * 60)
         settings.passcodeAttempts = passcodeAttempts
         settings.queuePerSession = queuePerSession

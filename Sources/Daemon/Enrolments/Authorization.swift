@@ -46,7 +46,7 @@ final class Authorization {
         if let path = options.context {
             let lent = try client.context(at: path)
             // Revalidate first, because a missed lock ends the context's success.
-            if await evaluations.facts.revalidate(peer.uid).isPlaceKnown,
+            if await evaluations.facts.revalidate(peer.uid).hasMissedNoLock,
                 Self.isFresh(lent.id, peer.uid, evaluations.engine, at: Instant.now())
             {
                 return

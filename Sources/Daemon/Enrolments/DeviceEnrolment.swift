@@ -60,7 +60,7 @@ final class DeviceEnrolment {
     /// - Throws: Why the new template must not stay.
     func checkSession(_ facts: FactFinder) async throws(DBusError) {
         guard session != nil else { return }
-        if await !facts.revalidate(client.peer.uid).isPlaceKnown {
+        if await !facts.revalidate(client.peer.uid).hasMissedNoLock {
             end(DBusError(.systemCancel, Absence.unknown.refusal.message))
         }
         if let failure { throw failure }

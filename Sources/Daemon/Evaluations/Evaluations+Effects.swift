@@ -16,10 +16,10 @@ extension Evaluations {
         case .end(let id, let outcome): end(id, outcome)
         case .startSensor(let operation, let id, let sensor): start(operation, id, sensor)
         case .cancelSensor(let operation): cancel(operation)
-        case .answerMismatch(let operation, let attempt, let answer):
+        case .answerMiss(let operation, let attempt, let answer):
             let miss = Miss(operation: operation, attempt: attempt)
             for call in misses.removeValue(forKey: miss) ?? [] { call.resume(returning: answer) }
-        case .learn(let operation, let id, let sensor): learn(from: operation, id, sensor)
+        case .updateTemplate(let operation, let id, let sensor): learn(from: operation, id, sensor)
         case .verifyPasscode(let id): verify(id)
         case .takePassword(let id): takePassword(id)
         case .save(let id, let uid, let record):
@@ -239,7 +239,7 @@ extension Evaluations {
                 sealed: sealed
             )
             let isKnown =
-                verdict == .correct ? await self.facts.revalidate(uid).isPlaceKnown : true
+                verdict == .correct ? await self.facts.revalidate(uid).hasMissedNoLock : true
             // Pass on the verdict in any case, because the engine counted the attempt as wrong in
             // advance.
             if !isKnown { self.handle(.revalidationFailed(id, .loginManagerSilent)) }
@@ -257,7 +257,7 @@ extension Evaluations {
             let verdict = await use(password)
             // As after a password, revalidate: an earlier proof may have ended without a signal.
             let isKnown =
-                verdict == .correct ? await self.facts.revalidate(uid).isPlaceKnown : true
+                verdict == .correct ? await self.facts.revalidate(uid).hasMissedNoLock : true
             self.handle(
                 isKnown
                     ? .passwordTried(id, verdict) : .revalidationFailed(id, .loginManagerSilent)
@@ -277,7 +277,7 @@ extension Evaluations {
         sensor.operations.verify(
             operation: operation.rawValue,
             uid: uid,
-            mayLearn: engine.mayLearn(from: operation)
+            mayLearn: engine.mayUpdateTemplate(from: operation)
         ) { [weak self] progress in
             self?.received(progress, operation, id, uid)
         }
@@ -309,7 +309,7 @@ extension Evaluations {
         onLoop {
             // The template may have been removed since the match.
             let found = await self.facts.revalidate(uid, match: match)
-            guard found.isPlaceKnown else {
+            guard found.hasMissedNoLock else {
                 return self.handle(.revalidationFailed(id, .loginManagerSilent))
             }
             self.handle(
@@ -345,7 +345,7 @@ extension Evaluations {
                 }
                 self.pending[id]?.match = match
                 self.handle(
-                    found.isPlaceKnown
+                    found.hasMissedNoLock
                         ? .sensorMatched(operation, template: template)
                         : .revalidationFailed(id, .loginManagerSilent)
                 )
@@ -364,10 +364,10 @@ extension Evaluations {
     }
 
     /// Counts a miss, and returns after the count is on the disk.
-    func mismatched(_ operation: OperationID, attempt: UInt32) async -> MismatchAnswer {
+    func mismatched(_ operation: OperationID, attempt: UInt32) async -> MissAnswer {
         await withCheckedContinuation { answer in
             misses[Miss(operation: operation, attempt: attempt), default: []].append(answer)
-            handle(.sensorMismatched(operation, attempt: attempt))
+            handle(.sensorMissed(operation, attempt: attempt))
         }
     }
 
@@ -409,7 +409,7 @@ extension Progress {
                 ]
             )
         case .hint(let hint): (.hint, ["hint": .string(hint)])
-        case .noMatch(let left): (.noMatch, ["attempts-left": .uint32(UInt32(clamping: left))])
+        case .miss(let left): (.noMatch, ["attempts-left": .uint32(UInt32(clamping: left))])
         case .fallbackAvailable: (.fallbackAvailable, [:])
         case .confirmationRequired: (.confirmationRequired, [:])
         case .passcodeRequired(let cause):

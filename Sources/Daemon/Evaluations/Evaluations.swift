@@ -21,7 +21,7 @@ final class Evaluations {
     /// Sensors by the operation they run.
     var looking: [OperationID: SensorLink] = [:]
     /// Calls of sensors that reported a miss and wait for the answer.
-    var misses: [Miss: [CheckedContinuation<MismatchAnswer, Never>]] = [:]
+    var misses: [Miss: [CheckedContinuation<MissAnswer, Never>]] = [:]
     let connection: Connection
     let neighbours: NeighbourGuard
     let sealingKey: SealingKey

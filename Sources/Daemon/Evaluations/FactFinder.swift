@@ -93,7 +93,7 @@ struct FactFinder {
             isKnown
             ? await sessions.place(of: peer, for: uid, isUnlock: isUnlock) : Sessions.Place()
         var facts = facts(of: uid, passcode, at: place)
-        facts.isPlaceKnown = isKnown
+        facts.hasMissedNoLock = isKnown
         facts.processes = processes
         return facts
     }
@@ -101,7 +101,7 @@ struct FactFinder {
     /// The result of a revalidation of a proof.
     struct Revalidation {
         /// Whether the login manager answered, so that no change of the user's sessions is missed.
-        var isPlaceKnown = false
+        var hasMissedNoLock = false
         /// Whether the sensor has the template and still fits the plan.
         var isMatchValid = true
         /// Whether the sensor's list lacks the template.
@@ -119,7 +119,7 @@ struct FactFinder {
     ) async -> Revalidation {
         var found = Revalidation()
         // Run both concurrently, because each answer takes long on a busy bus.
-        let missed = onLoop { found.isPlaceKnown = await sessions.catchUp(uid) }
+        let missed = onLoop { found.hasMissedNoLock = await sessions.catchUp(uid) }
         if let plan, let match, await !match.sensor.isStill(plan.sensor) {
             found.isMatchValid = false
             return found
@@ -128,7 +128,7 @@ struct FactFinder {
         guard let (sensor, template) = match else { return found }
         if !sensor.templates.lists(template, of: uid) {
             _ = await sensor.templates.contains(template, of: uid)
-            found.isPlaceKnown = await sessions.catchUp(uid)
+            found.hasMissedNoLock = await sessions.catchUp(uid)
         }
         // Since the match, the template may have been removed or the sensor's process replaced.
         let isListed = sensor.templates.lists(template, of: uid)

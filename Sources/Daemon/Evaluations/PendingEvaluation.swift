@@ -107,7 +107,7 @@ final class PendingEvaluation {
 
     func count(_ progress: Progress) {
         switch progress {
-        case .noMatch, .passcodeRejected: attempts += 1
+        case .miss, .passcodeRejected: attempts += 1
         default: break
         }
     }

@@ -16,11 +16,11 @@ extension AuthEngine {
             isCleared = isBeingCleared(uid)
         case .match, .earlier, .unlock: break
         }
-        guard record.counts != before.counts || isCleared else {
+        guard record.fieldsThatMustSurvive != before.fieldsThatMustSurvive || isCleared else {
             // Losing a time in a crash only makes the rules stricter, so no evaluation waits for
             // it. Equally, a lost write leaves the password counted as a wrong attempt.
             if record != before || evidence == .passcode {
-                save(record, of: uid, matters: false)
+                save(record, of: uid, mustSurviveCrash: false)
             }
             succeed(id, evidence)
             return
@@ -34,7 +34,7 @@ extension AuthEngine {
         guard let uid = evaluations[id]?.request.uid else { return }
         switch evaluations[id]?.prompt?.advance(with: .resting(on: evidence, uid: uid)) {
         case .nextStage:
-            leaveTurn(id, uid)
+            detachPassword(id, uid)
             beginStage(id)
         case .conclusion: conclude(id)
         case .refusal: concludeIfIdle(id)
@@ -46,6 +46,6 @@ extension AuthEngine {
         guard let evaluation = evaluations[id], let prompt = evaluation.prompt else { return }
         let uid = evaluation.request.uid
         let plan = sensors(for: prompt.stage.factors, uid: uid, facts: prompt.facts)
-        if evaluations[id]?.postpone(plan) == false { look(plan, for: id) }
+        if evaluations[id]?.postpone(plan) == false { startSensors(plan, for: id) }
     }
 }

@@ -17,25 +17,25 @@ extension AuthEngine {
     /// Writes the attempt as a wrong password before the verifier gets it.
     mutating func beginAttempt(_ id: EvaluationID, _ uid: UInt32) {
         attempts[uid] = Attempt(evaluation: id)
-        save(record(of: uid), of: uid, for: id, matters: false)
+        save(record(of: uid), of: uid, for: id, mustSurviveCrash: false)
     }
 
     /// Queues the password until the user's current check ends.
     ///
     /// Unlocks precede other evaluations.
-    mutating func takeTurn(_ id: EvaluationID, _ uid: UInt32) {
-        let waiting = turns[uid] ?? []
+    mutating func enqueuePassword(_ id: EvaluationID, _ uid: UInt32) {
+        let waiting = queuedPasswords[uid] ?? []
         let isUnlock = evaluations[id]?.request.isUnlock == true
         let unlocks = waiting.prefix { evaluations[$0]?.request.isUnlock == true }.count
-        turns[uid, default: []].insert(id, at: isUnlock ? unlocks : waiting.count)
+        queuedPasswords[uid, default: []].insert(id, at: isUnlock ? unlocks : waiting.count)
     }
 
     /// Detaches the prompt from its password.
     ///
     /// A queued password is dropped; a password that is being checked still counts if it is wrong.
-    mutating func leaveTurn(_ id: EvaluationID, _ uid: UInt32) {
-        turns[uid]?.removeAll { $0 == id }
-        if turns[uid]?.isEmpty == true { turns[uid] = nil }
+    mutating func detachPassword(_ id: EvaluationID, _ uid: UInt32) {
+        queuedPasswords[uid]?.removeAll { $0 == id }
+        if queuedPasswords[uid]?.isEmpty == true { queuedPasswords[uid] = nil }
         if attempts[uid]?.evaluation == id { attempts[uid]?.isAwaited = false }
     }
 
@@ -53,7 +53,7 @@ extension AuthEngine {
         }
         // No password was checked, so the attempt does not count.
         attempts[uid] = nil
-        takeBackAttempt(of: uid)
+        revokeAttempt(of: uid)
         dropPasscode(id)
         callNextAttempt(of: uid)
     }
@@ -61,16 +61,16 @@ extension AuthEngine {
     /// Writes the record without the pending attempt.
     ///
     /// A crash before that write only leaves a stricter record.
-    mutating func takeBackAttempt(of uid: UInt32) {
-        save(record(of: uid), of: uid, matters: false)
+    mutating func revokeAttempt(of uid: UInt32) {
+        save(record(of: uid), of: uid, mustSurviveCrash: false)
     }
 
     /// Starts the check of the password that waited longest, unless a delay has begun.
     mutating func callNextAttempt(of uid: UInt32) {
-        while attempts[uid] == nil, let id = turns[uid]?.first {
-            leaveTurn(id, uid)
+        while attempts[uid] == nil, let id = queuedPasswords[uid]?.first {
+            detachPassword(id, uid)
             let isDelayed = isDelayed(id)
-            if evaluations[id]?.prompt?.takeTurn(isDelayed: isDelayed) == true {
+            if evaluations[id]?.prompt?.checkQueuedPassword(isDelayed: isDelayed) == true {
                 beginAttempt(id, uid)
             } else {
                 dropPasscode(id)
@@ -84,7 +84,7 @@ extension AuthEngine {
     private mutating func dropPasscode(_ id: EvaluationID) {
         guard evaluations[id] != nil else { return }
         evaluations[id]?.prompt?.withdraw()
-        holdBack(id)
+        announceDelay(id)
         concludeIfIdle(id)
     }
 

@@ -19,8 +19,8 @@ extension AuthEngine {
                 keep(grant, in: context, for: request.operation, session: prompt.session)
             }
         }
-        if settings.learnsFaces, let lesson = prompt.lesson {
-            effects.append(.learn(lesson.operation, id, sensor: lesson.sensor))
+        if settings.updatesFaceTemplates, let lesson = prompt.matchForUpdate {
+            effects.append(.updateTemplate(lesson.operation, id, sensor: lesson.sensor))
         }
         tell(id, .success)
         finish(id, .granted(.concluding(proofs, uid: request.uid)))
@@ -37,7 +37,7 @@ extension AuthEngine {
             return
         }
         switch prompt.stage {
-        case .takenBack: finish(id, .refused(lockout(of: uid, at: now) ?? .biometryStopped))
+        case .revoked: finish(id, .refused(lockout(of: uid, at: now) ?? .biometryStopped))
         case .password: askPassword(id)
         case .proving(let proving):
             if case .passcode = proving.entry {

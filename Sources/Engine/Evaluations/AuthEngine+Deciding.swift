@@ -6,12 +6,12 @@ extension AuthEngine {
         let isEnrolmentKnown = facts.isEnrolmentKnown
         if request.operation == nil,
             let earlier = success(for: request, isEnrolmentKnown: isEnrolmentKnown),
-            facts.isPlaceKnown
+            facts.hasMissedNoLock
         {
             finish(id, .granted(.resting(on: .earlier(earlier), uid: request.uid)))
             return
         }
-        let earlier = facts.isPlaceKnown ? provedBefore(request, isEnrolmentKnown) : []
+        let earlier = facts.hasMissedNoLock ? provedBefore(request, isEnrolmentKnown) : []
         let proved = Set(earlier.compactMap(\.factor))
         let stages = request.stages.filter { $0.isDisjoint(with: proved) }
         if let last = earlier.last, stages.isEmpty, !request.asksApplicationPassword {
@@ -19,7 +19,7 @@ extension AuthEngine {
             finish(id, .granted(grant))
             return
         }
-        let facts = placed(
+        let facts = withholdingDistantSensors(
             facts.restricted(to: request),
             request.uid,
             isUnlock: request.isUnlock

@@ -10,7 +10,7 @@ extension AuthEngine {
         cancelSensors(of: id)
         guard let evaluation = evaluations.removeValue(forKey: id) else { return }
         if evaluation.prompt != nil {
-            leaveTurn(id, evaluation.request.uid)
+            detachPassword(id, evaluation.request.uid)
             effects.append(.end(id, outcome.promptOutcome))
         }
         effects.append(.reply(id, outcome))

@@ -20,7 +20,7 @@ extension AuthEngine {
     mutating func passcodeOffered(_ id: EvaluationID) {
         guard takesPasscode(id), let uid = evaluations[id]?.request.uid else { return }
         if evaluations[id]?.prompt?.offerPasscode(isBusy: attempts[uid] != nil) == .waiting {
-            takeTurn(id, uid)
+            enqueuePassword(id, uid)
         } else {
             beginAttempt(id, uid)
         }
@@ -42,19 +42,19 @@ extension AuthEngine {
         // A delay that began meanwhile also refuses this password, right or wrong.
         let isWrong = verdict == .wrong || verdict == .correct && delayEnd(of: uid) != nil
         if attempt.isAwaited {
-            heard(id, isWrong ? .wrong : verdict)
+            applyVerdict(id, isWrong ? .wrong : verdict)
         } else {
             if isWrong || verdict == .lost {
                 countWrongPasscode(of: uid)
             } else {
-                takeBackAttempt(of: uid)
+                revokeAttempt(of: uid)
             }
         }
         callNextAttempt(of: uid)
     }
 
     /// Handles a verdict for which the prompt still waits.
-    private mutating func heard(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
+    private mutating func applyVerdict(_ id: EvaluationID, _ verdict: PasscodeVerdict) {
         guard let evaluation = evaluations[id] else { return }
         let uid = evaluation.request.uid
         switch verdict {
@@ -64,7 +64,7 @@ extension AuthEngine {
                 accept(id, .passcode)
             } else {
                 // An earlier match remains the proof of this stage.
-                takeBackAttempt(of: uid)
+                revokeAttempt(of: uid)
             }
         case .wrong:
             evaluations[id]?.prompt?.verified(isCorrect: false)
@@ -72,7 +72,7 @@ extension AuthEngine {
             let left = max(0, settings.passcodeAttempts - count)
             countWrongPasscode(of: uid, for: id, .wrongPasscode(left: left))
         case .failed:
-            takeBackAttempt(of: uid)
+            revokeAttempt(of: uid)
             verifierFailed(id)
         case .refused(let reason):
             takeBackAttempt(of: uid)
@@ -105,8 +105,8 @@ extension AuthEngine {
             return
         }
         if isDelayed(id) {
-            holdBack(id)
-        } else if evaluations[id]?.prompt?.isTakenBack == false {
+            announceDelay(id)
+        } else if evaluations[id]?.prompt?.isRevoked == false {
             // Without this message the prompt would wait forever for a verdict.
             _ = evaluations[id]?.prompt?.ask()
             tell(id, .passcodeRequired(cause: .verifierFailed(reason)))
@@ -134,7 +134,7 @@ extension AuthEngine {
         if left == 0 {
             finish(id, .refused(.passcodesUsedUp))
         } else {
-            noteDelay(id)
+            awaitDelayEnd(id)
         }
     }
 
@@ -154,23 +154,23 @@ extension AuthEngine {
     }
 
     /// Tells a prompt, once, that a delay keeps it from accepting a password (L10).
-    mutating func holdBack(_ id: EvaluationID) {
+    mutating func announceDelay(_ id: EvaluationID) {
         guard isDelayed(id), let prompt = evaluations[id]?.prompt, prompt.stage.takesPasscode,
             !prompt.waitsForDelay
         else { return }
         tell(id, .passcodeNotTaken)
-        noteDelay(id)
+        awaitDelayEnd(id)
     }
 
-    mutating func holdBack(of uid: UInt32) {
+    mutating func announceDelay(of uid: UInt32) {
         guard delayEnd(of: uid) != nil else { return }
-        for id in ids(where: { $0.request.uid == uid && $0.isShowing }) { holdBack(id) }
+        for id in ids(where: { $0.request.uid == uid && $0.isShowing }) { announceDelay(id) }
     }
 
     /// Marks the prompt to be told when the delay ends.
     ///
     /// Until then only sensors can prove the stage.
-    mutating func noteDelay(_ id: EvaluationID) {
+    mutating func awaitDelayEnd(_ id: EvaluationID) {
         if isDelayed(id) { evaluations[id]?.prompt?.delay() }
     }
 

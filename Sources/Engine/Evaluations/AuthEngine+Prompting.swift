@@ -21,10 +21,10 @@ extension AuthEngine {
         guard let plan = evaluations[id]?.show() else { return }
         tell(id, .promptShown)
         tellWhyPasscode(id)
-        holdBack(id)
+        announceDelay(id)
         // A password that arrived before the agent's reply to Begin may already have been right.
         guard evaluations[id]?.prompt?.stage.acceptance == nil else { return }
-        look(plan, for: id)
+        startSensors(plan, for: id)
     }
 
     mutating func promptFailed(_ id: EvaluationID) {
@@ -41,12 +41,12 @@ extension AuthEngine {
             let cause = refusingCause(of: evaluation.request.uid),
             prompt.facts.sensors.contains(where: { $0.type != .none && $0.couldLook })
         else {
-            evaluations[id]?.prompt?.owesCause = false
+            evaluations[id]?.prompt?.isCausePending = false
             return
         }
         // The cause is reported only after its write (L17).
         let owesCause = isBeingWritten(evaluation.request.uid)
-        evaluations[id]?.prompt?.owesCause = owesCause
+        evaluations[id]?.prompt?.isCausePending = owesCause
         guard !owesCause else { return }
         tell(id, .passcodeRequired(cause: cause))
     }

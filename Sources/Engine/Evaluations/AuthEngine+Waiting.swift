@@ -4,15 +4,15 @@ extension AuthEngine {
     mutating func takePrompt(_ id: EvaluationID, of session: String) -> Bool {
         guard let evaluation = evaluations[id] else { return false }
         let request = evaluation.request
-        if prompts[session] == id { return true }
+        if promptHolders[session] == id { return true }
         // The evaluation got the prompt of a session in which its caller no longer is.
         leavePrompt(id, evaluation)
-        guard let holder = prompts[session] else {
-            prompts[session] = id
+        guard let holder = promptHolders[session] else {
+            promptHolders[session] = id
             return true
         }
         if request.isUnlock, evaluations[holder]?.request.isUnlock == false {
-            prompts[session] = id
+            promptHolders[session] = id
             finish(holder, .refused(.unlockFirst))
             return true
         }
@@ -42,8 +42,8 @@ extension AuthEngine {
         guard let session = evaluation.session else { return }
         if evaluation.isWaiting {
             queues[session]?.removeAll { $0 == id }
-        } else if prompts[session] == id {
-            prompts[session] = nil
+        } else if promptHolders[session] == id {
+            promptHolders[session] = nil
             callNext(in: session)
         }
         if queues[session]?.isEmpty == true { queues[session] = nil }
@@ -54,7 +54,7 @@ extension AuthEngine {
     private mutating func callNext(in session: String) {
         guard let next = queues[session]?.first else { return }
         queues[session]?.removeFirst()
-        prompts[session] = next
+        promptHolders[session] = next
         evaluations[next]?.phase = .lookingUp(session: session)
         effects.append(.lookUp(next))
     }

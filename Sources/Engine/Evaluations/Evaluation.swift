@@ -95,7 +95,7 @@ struct Evaluation: Hashable, Sendable {
         switch phase {
         case .lookingUp, .held, .waiting: false
         case .beginning(let prompt, let plan, _):
-            prompt.usesBiometry || !prompt.isTakenBack && plan.contains { $0.type != .none }
+            prompt.usesBiometry || !prompt.isRevoked && plan.contains { $0.type != .none }
         case .showing(let prompt): prompt.usesBiometry
         }
     }
@@ -122,8 +122,8 @@ struct Evaluation: Hashable, Sendable {
     }
 
     /// Revokes earlier proofs of the context, and the evaluation's own matches.
-    mutating func takeBack() {
-        guard prompt?.takeBack() == true else { return }
+    mutating func revoke() {
+        guard prompt?.revoke() == true else { return }
         _ = postpone([])
     }
 

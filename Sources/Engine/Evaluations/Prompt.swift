@@ -39,7 +39,7 @@ struct Prompt: Hashable, Sendable {
     private var later: ArraySlice<Set<Factor>>
     private let asksApplicationPassword: Bool
     private(set) var channel = Channel.idle
-    private(set) var failures: [BiometryType: Int] = [:]
+    private(set) var misses: [BiometryType: Int] = [:]
     private(set) var wrongPasscodes = 0
     /// A match that waits for the password before a template is updated from it.
     private var match: Match?
@@ -50,7 +50,7 @@ struct Prompt: Hashable, Sendable {
 
     var loss: Loss?
     /// Whether the cause for asking the password waits for a write.
-    var owesCause = false
+    var isCausePending = false
     private(set) var verifierFailures = 0
 
     /// Creates a prompt for the stages that still need proof.
@@ -78,8 +78,8 @@ struct Prompt: Hashable, Sendable {
 
     // MARK: State
 
-    var isTakenBack: Bool {
-        if case .takenBack = stage { true } else { false }
+    var isRevoked: Bool {
+        if case .revoked = stage { true } else { false }
     }
 
     var candidate: SensorFact? {
@@ -102,9 +102,9 @@ struct Prompt: Hashable, Sendable {
     /// Whether no sensor, check or write in progress could still prove the stage.
     var isIdle: Bool {
         switch stage {
-        case .takenBack: true
+        case .revoked: true
         case .password: channel == .idle
-        case .proving(let proving): proving.proof == .looking([]) && channel == .idle
+        case .proving(let proving): proving.proof == .scanning([]) && channel == .idle
         case .proved: false
         }
     }
@@ -116,15 +116,15 @@ struct Prompt: Hashable, Sendable {
 
     /// Whether a biometric proof or a running biometric sensor can still lead to a grant.
     var usesBiometry: Bool {
-        guard !isTakenBack else { return false }
+        guard !isRevoked else { return false }
         return holdsMatch || earlier.contains { $0.type != .none }
             || stage.operations.contains { $0.sensor.type != .none }
     }
 
     // MARK: Sensors
 
-    mutating func look(_ operations: [Operation]) {
-        proving { $0.proof = .looking(operations) }
+    mutating func startSensors(_ operations: [Operation]) {
+        proving { $0.proof = .scanning(operations) }
     }
 
     mutating func dropOperations(where matches: (Operation) -> Bool) -> [Operation] {
@@ -141,10 +141,10 @@ struct Prompt: Hashable, Sendable {
 
     private mutating func replaceOperations(by operations: [Operation]) {
         switch stage {
-        case .proving: look(operations)
-        case .takenBack(var rest):
+        case .proving: startSensors(operations)
+        case .revoked(var rest):
             rest.operations = operations
-            stage = .takenBack(rest)
+            stage = .revoked(rest)
         case .password, .proved: break
         }
     }
@@ -156,13 +156,13 @@ struct Prompt: Hashable, Sendable {
     mutating func keep(_ match: Match) { self.match = match }
 
     /// A match from which a template may be updated, if this prompt also got the correct password.
-    var lesson: Match? {
+    var matchForUpdate: Match? {
         proved.contains { $0.mechanism == .passcode } ? match : nil
     }
 
-    mutating func countFailure(of type: BiometryType) -> Int {
-        failures[type, default: 0] += 1
-        return failures[type] ?? 0
+    mutating func countMiss(of type: BiometryType) -> Int {
+        misses[type, default: 0] += 1
+        return misses[type] ?? 0
     }
 
     mutating func exhaust(_ type: BiometryType) {
@@ -176,11 +176,11 @@ struct Prompt: Hashable, Sendable {
             proving.entry = .fallback(isShown: true)
             stage = .proving(proving)
             return true
-        case .takenBack(var rest) where rest.mayShowFallback:
+        case .revoked(var rest) where rest.mayShowFallback:
             rest.mayShowFallback = false
-            stage = .takenBack(rest)
+            stage = .revoked(rest)
             return true
-        case .proving, .takenBack, .password, .proved: return false
+        case .proving, .revoked, .password, .proved: return false
         }
     }
 
@@ -196,7 +196,7 @@ struct Prompt: Hashable, Sendable {
         case .password(isAsked: false):
             stage = .password(isAsked: true)
             return true
-        case .proving, .takenBack, .password, .proved: return false
+        case .proving, .revoked, .password, .proved: return false
         }
     }
 
@@ -217,7 +217,7 @@ struct Prompt: Hashable, Sendable {
     mutating func offerPassword() { channel = .trying }
 
     /// Starts the check of a queued password; false if the password is no longer needed.
-    mutating func takeTurn(isDelayed: Bool) -> Bool {
+    mutating func checkQueuedPassword(isDelayed: Bool) -> Bool {
         guard channel == .waiting else { return false }
         channel = !isDelayed && stage.takesPasscode ? .verifying : .idle
         return channel == .verifying
@@ -266,9 +266,9 @@ struct Prompt: Hashable, Sendable {
         case .proving(var proving):
             proving.proof = .accepted(save, isBiometric: evidence.isBiometric)
             stage = .proving(proving)
-        case .takenBack(var rest):
+        case .revoked(var rest):
             rest.acceptance = save
-            stage = .takenBack(rest)
+            stage = .revoked(rest)
         case .password, .proved: break
         }
     }
@@ -288,9 +288,9 @@ struct Prompt: Hashable, Sendable {
             // After the last stage, `finish` handles a password that is still being checked.
             channel = .idle
             return .nextStage
-        case .takenBack(var rest):
+        case .revoked(var rest):
             rest.acceptance = nil
-            stage = .takenBack(rest)
+            stage = .revoked(rest)
             return .refusal
         case .password, .proved: return .refusal
         }
@@ -303,14 +303,14 @@ struct Prompt: Hashable, Sendable {
     // MARK: Revoking
 
     /// Revokes earlier proofs of the context and the prompt's own matches; false if there are none.
-    mutating func takeBack() -> Bool {
+    mutating func revoke() -> Bool {
         guard !earlier.isEmpty || proved.contains(where: { $0.type != .none }) else {
             return false
         }
         switch stage {
-        case .proving(let proving): stage = .takenBack(TakenBack(proving))
-        case .password, .proved: stage = .takenBack(TakenBack())
-        case .takenBack: break
+        case .proving(let proving): stage = .revoked(Revoked(proving))
+        case .password, .proved: stage = .revoked(Revoked())
+        case .revoked: break
         }
         return true
     }
@@ -318,7 +318,7 @@ struct Prompt: Hashable, Sendable {
     mutating func leaveOutBiometry() {
         match = nil
         proving { proving in
-            if proving.holdsMatch { proving.proof = .looking([]) }
+            if proving.holdsMatch { proving.proof = .scanning([]) }
             if proving.factors.contains(.biometry) { proving.setback = .lockedOut }
         }
     }

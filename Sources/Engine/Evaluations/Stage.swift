@@ -6,7 +6,7 @@ enum Stage: Hashable, Sendable {
     /// All factors are proved, and the app's own password is still required.
     case password(isAsked: Bool)
     /// A proof was revoked; the engine refuses the evaluation once no write is in progress.
-    case takenBack(TakenBack)
+    case revoked(Revoked)
     /// Every stage is proved.
     ///
     /// The grant follows in the same step.
@@ -16,7 +16,7 @@ enum Stage: Hashable, Sendable {
     var factors: Set<Factor> {
         switch self {
         case .proving(let proving): proving.factors
-        case .takenBack(let rest): rest.factors
+        case .revoked(let rest): rest.factors
         case .password, .proved: []
         }
     }
@@ -24,7 +24,7 @@ enum Stage: Hashable, Sendable {
     var operations: [Operation] {
         switch self {
         case .proving(let proving): proving.operations
-        case .takenBack(let rest): rest.operations
+        case .revoked(let rest): rest.operations
         case .password, .proved: []
         }
     }
@@ -38,7 +38,7 @@ enum Stage: Hashable, Sendable {
     var acceptance: SaveID? {
         switch self {
         case .proving(let proving): proving.acceptance
-        case .takenBack(let rest): rest.acceptance
+        case .revoked(let rest): rest.acceptance
         case .password, .proved: nil
         }
     }
@@ -56,7 +56,7 @@ struct Proving: Hashable, Sendable {
         /// These sensors run.
         ///
         /// The list is empty before the prompt is visible and after all sensors ended.
-        case looking([Operation])
+        case scanning([Operation])
         case confirming(SensorFact)
         case accepted(SaveID, isBiometric: Bool)
     }
@@ -86,7 +86,7 @@ struct Proving: Hashable, Sendable {
     }
 
     let factors: Set<Factor>
-    var proof = Proof.looking([])
+    var proof = Proof.scanning([])
     var entry: Entry
     var setback: Setback?
 
@@ -103,7 +103,7 @@ struct Proving: Hashable, Sendable {
     }
 
     var operations: [Operation] {
-        if case .looking(let operations) = proof { operations } else { [] }
+        if case .scanning(let operations) = proof { operations } else { [] }
     }
 
     var acceptance: SaveID? {
@@ -113,7 +113,7 @@ struct Proving: Hashable, Sendable {
     /// Whether a biometric match awaits its write or its confirmation.
     var holdsMatch: Bool {
         switch proof {
-        case .looking: false
+        case .scanning: false
         case .confirming: true
         case .accepted(_, let isBiometric): isBiometric
         }
@@ -121,7 +121,7 @@ struct Proving: Hashable, Sendable {
 }
 
 /// Work still in progress after a proof was revoked: it is counted and reported, but never granted.
-struct TakenBack: Hashable, Sendable {
+struct Revoked: Hashable, Sendable {
     var factors: Set<Factor> = []
     var operations: [Operation] = []
     /// The pending write of an accepted proof.

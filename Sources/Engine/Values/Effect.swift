@@ -20,9 +20,9 @@ package enum Effect: Hashable, Sendable {
     /// The engine awaits no reply.
     case cancelSensor(OperationID)
     /// Let the sensor update a template from this match, which the password has confirmed.
-    case learn(OperationID, EvaluationID, sensor: String)
+    case updateTemplate(OperationID, EvaluationID, sensor: String)
     /// Answer the sensor's reports of this miss, including repetitions.
-    case answerMismatch(OperationID, attempt: UInt32, MismatchAnswer)
+    case answerMiss(OperationID, attempt: UInt32, MissAnswer)
     /// Have the submitted password verified, then report `passcodeVerified`.
     ///
     /// Report it even after the evaluation has ended, because a wrong password always counts.
@@ -39,7 +39,7 @@ package enum Effect: Hashable, Sendable {
     case reply(EvaluationID, Outcome)
 }
 
-package enum MismatchAnswer: Hashable, Sendable {
+package enum MissAnswer: Hashable, Sendable {
     /// The miss is counted and written.
     ///
     /// At 0 the sensor must stop.
@@ -72,7 +72,7 @@ package enum Progress: Hashable, Sendable {
     case sensorFailed(sensor: String, type: BiometryType, SensorFault)
     /// Advice to the user for a better scan.
     case hint(String)
-    case noMatch(attemptsLeft: Int)
+    case miss(attemptsLeft: Int)
     case fallbackAvailable
     case confirmationRequired
     case passcodeRequired(cause: PasscodeCause)

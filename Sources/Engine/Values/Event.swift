@@ -31,7 +31,7 @@ package enum Event: Hashable, Sendable {
     /// The `attempt`th miss of the operation.
     ///
     /// The engine answers with `answerMismatch`.
-    case sensorMismatched(OperationID, attempt: UInt32)
+    case sensorMissed(OperationID, attempt: UInt32)
     case sensorMatched(OperationID, template: String)
     /// The operation ended without a match: a fault, a lost sensor, or a cancellation.
     case sensorEnded(OperationID)

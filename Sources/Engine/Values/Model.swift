@@ -93,7 +93,7 @@ package struct Facts: Hashable, Sendable {
     /// Whether the service knows that it missed no lock or suspend.
     ///
     /// Otherwise earlier proofs may have ended.
-    package var isPlaceKnown = true
+    package var hasMissedNoLock = true
     package var passcode: PasscodeFact
     /// The session whose agent shows the prompt.
     ///
@@ -259,9 +259,9 @@ package struct Agent: Hashable, Sendable {
 /// A user's state that must outlive the process.
 package struct UserRecord: Hashable, Sendable {
     /// Consecutive misses, as the lockout counts them (R3).
-    package var failures = 0
+    package var misses = 0
     /// Whether a passive sensor has missed once, which adds half a miss.
-    package var hasHalfFailure = false
+    package var hasHalfMiss = false
     /// Why biometry must wait for a password; nil if it need not.
     package var passcodeCause: PasscodeCause?
     /// Consecutive wrong passwords (L10).

@@ -17,7 +17,7 @@ package struct Settings: Hashable, Sendable {
     package var faceAttempts = 2
     package var faceConfirmation = Confirmation.automatic
     /// Whether a face template may be updated from a match that the password has confirmed.
-    package var learnsFaces = false
+    package var updatesFaceTemplates = false
     /// Whether biometry waits for a password after a boot and after a logout (L11).
     package var passcodeAfterBoot = false
     /// The time without any unlock after which biometry waits for a password; nil means never.

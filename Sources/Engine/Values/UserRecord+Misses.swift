@@ -14,26 +14,26 @@ extension UserRecord {
     }
 
     mutating func countHalfMiss() {
-        if hasHalfFailure { countWholeMiss() }
-        hasHalfFailure.toggle()
+        if hasHalfMiss { countWholeMiss() }
+        hasHalfMiss.toggle()
     }
 
-    private mutating func countWholeMiss() { failures = min(failures, Int.max - 1) + 1 }
+    private mutating func countWholeMiss() { misses = min(misses, Int.max - 1) + 1 }
 
     mutating func clearMisses() {
-        failures = 0
-        hasHalfFailure = false
+        misses = 0
+        hasHalfMiss = false
     }
 
     func hasSameMisses(as other: UserRecord) -> Bool {
-        failures == other.failures && hasHalfFailure == other.hasHalfFailure
+        misses == other.misses && hasHalfMiss == other.hasHalfMiss
     }
 
     /// Misses of this type that remain until the lockout counts `limit` of them.
     func missesLeft(of type: BiometryType, until limit: Int) -> Int {
-        let whole = max(0, limit - failures)
+        let whole = max(0, limit - misses)
         guard type.isPassive, whole > 0 else { return whole }
         let (halves, overflows) = whole.multipliedReportingOverflow(by: 2)
-        return overflows ? Int.max : halves - (hasHalfFailure ? 1 : 0)
+        return overflows ? Int.max : halves - (hasHalfMiss ? 1 : 0)
     }
 }

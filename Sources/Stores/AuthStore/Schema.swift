@@ -86,7 +86,7 @@ enum Schema {
             "INSERT OR REPLACE INTO users VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 .integer(Int64(uid)),
-                .integer(Int64(record.failures)),
+                .integer(Int64(record.misses)),
                 record.passcodeCause.map { .text($0.stored) } ?? .null,
                 .integer(Int64(record.wrongPasscodes)),
                 time(record.delayedUntil),
@@ -96,7 +96,7 @@ enum Schema {
             ]
         )
         try database.run(
-            record.hasHalfFailure
+            record.hasHalfMiss
                 ? "INSERT OR IGNORE INTO half_failures VALUES (?)"
                 : "DELETE FROM half_failures WHERE uid = ?",
             [.integer(Int64(uid))]
@@ -125,7 +125,7 @@ enum Schema {
             """
         ) { row throws(SystemError) in
             var record = UserRecord()
-            record.failures = try count(row.integer(1), path: database.path)
+            record.misses = try count(row.integer(1), path: database.path)
             record.passcodeCause = row.isNull(2) ? nil : PasscodeCause(stored: try row.text(2))
             record.wrongPasscodes = try count(row.integer(3), path: database.path)
             record.delayedUntil = try time(row, 4)
@@ -138,7 +138,7 @@ enum Schema {
             guard records[uid] != nil else {
                 throw SystemError(.damaged, "The database counts for nobody.", path: database.path)
             }
-            records[uid]?.hasHalfFailure = true
+            records[uid]?.hasHalfMiss = true
         }
         return records
     }

@@ -143,11 +143,11 @@ struct AuditRecordTests {
         }
         let calm = UserRecord()
         var almost = calm
-        almost.failures = limit - 1
+        almost.misses = limit - 1
         var locked = calm
-        locked.failures = limit
+        locked.misses = limit
         var more = calm
-        more.failures = limit + 1
+        more.misses = limit + 1
         var remote = calm
         remote.passcodeCause = .remote("")
         var delayed = calm

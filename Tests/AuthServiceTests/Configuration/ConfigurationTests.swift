@@ -112,7 +112,7 @@ struct ConfigurationTests {
         expected.fingerprintAttempts = 7
         expected.faceAttempts = 6
         expected.faceConfirmation = .always
-        expected.learnsFaces = true
+        expected.updatesFaceTemplates = true
         expected.contextLifetime = .seconds(180)
         expected.passcodeAttempts = 4
         expected.pendingPerConnection = 12

@@ -27,7 +27,7 @@ extension AuthEngine {
     /// With `keepingPasscodeAge`, a password still authorizes template changes, so that several
     /// changes need only one password.
     private mutating func dropSuccesses(of uid: UInt32, keepingPasscodeAge: Bool = false) {
-        for id in ids(where: { $0.request.uid == uid }) { evaluations[id]?.takeBack() }
+        for id in ids(where: { $0.request.uid == uid }) { evaluations[id]?.revoke() }
         for (id, context) in contexts {
             contexts[id]?.successes = context.successes.compactMap { success in
                 guard success.grant.uid == uid else { return success }
@@ -43,7 +43,7 @@ extension AuthEngine {
         dropSuccesses(of: uid, keepingPasscodeAge: true)
         // The match may belong to a template that was removed.
         endAll(.enrolmentChanged) {
-            $0.request.uid == uid && ($0.prompt?.isTakenBack == true || $0.holdsMatch)
+            $0.request.uid == uid && ($0.prompt?.isRevoked == true || $0.holdsMatch)
         }
         var record = record(of: uid)
         guard record.lastBiometricUnlock != nil else { return }

@@ -2,7 +2,7 @@ import AuthEngine
 import Contract
 
 /// An engine with a service around it that performs every effect at once.
-struct Desk {
+struct EngineHarness {
     var engine: AuthEngine
     var now = Instant(nanoseconds: 1_000_000_000)
     /// The facts that every look-up finds.
@@ -37,17 +37,17 @@ struct Desk {
         facts = Facts(
             sensors: sensors,
             passcode: .set,
-            session: Desk.session,
+            session: EngineHarness.session,
             processes: [100]
         )
-        register(Desk.agent)
+        register(EngineHarness.agent)
     }
 
     mutating func register(
         _ id: AgentID,
-        session: String = Desk.session,
+        session: String = EngineHarness.session,
         kind: Agent.Kind = .normal,
-        uid: UInt32 = Desk.uid
+        uid: UInt32 = EngineHarness.uid
     ) {
         let client = ClientID(100 + id.rawValue)
         send(
@@ -94,9 +94,9 @@ struct Desk {
     @discardableResult
     mutating func evaluate(
         _ policy: Policy,
-        client: ClientID = Desk.client,
+        client: ClientID = EngineHarness.client,
         context: ContextID? = nil,
-        uid: UInt32 = Desk.uid,
+        uid: UInt32 = EngineHarness.uid,
         _ change: (inout Request) -> Void = { _ in }
     ) -> EvaluationID {
         lastEvaluation += 1
@@ -116,7 +116,7 @@ struct Desk {
             return send(.sensorMatched(operation.id, template: "template"))
         }
         attempts[operation.id, default: 0] += 1
-        return send(.sensorMismatched(operation.id, attempt: attempts[operation.id] ?? 0))
+        return send(.sensorMissed(operation.id, attempt: attempts[operation.id] ?? 0))
     }
 
     /// Ends the operation of that sensor, with a reported fault or without.
@@ -173,7 +173,7 @@ struct Desk {
     }
 
     func available(_ policy: Policy, context: ContextID? = nil) -> RefusalCode? {
-        engine.availability(policy, uid: Desk.uid, facts: facts, context: context, at: now)?.code
+        engine.availability(policy, uid: EngineHarness.uid, facts: facts, context: context, at: now)?.code
     }
 
     func refusal(_ id: EvaluationID) -> RefusalCode? {
@@ -213,7 +213,7 @@ struct Desk {
 
     /// The user's record in the last write.
     var lastWrite: UserRecord? {
-        for case .save(_, uid: Desk.uid, let record) in effects.reversed() { return record }
+        for case .save(_, uid: EngineHarness.uid, let record) in effects.reversed() { return record }
         return nil
     }
 
@@ -223,7 +223,7 @@ struct Desk {
     }
 
     /// Starts an evaluation with its own prompt in its own session.
-    mutating func evaluateElsewhere(_ number: UInt64, uid: UInt32 = Desk.uid) -> EvaluationID {
+    mutating func evaluateElsewhere(_ number: UInt64, uid: UInt32 = EngineHarness.uid) -> EvaluationID {
         let session = "session \(number)"
         register(AgentID(100 + number), session: session, uid: uid)
         facts.session = session

@@ -5,7 +5,7 @@ import Contract
 /// Keeps separate books of every user's proofs and failures, across crashes and boots.
 ///
 /// The books follow from the events alone. The engine's records must be as strict.
-struct Ledger {
+struct ExpectedRecords {
     /// The content of the disk after a write.
     struct Write {
         var uid: UInt32
@@ -48,7 +48,7 @@ struct Ledger {
     private var matched: [EvaluationID: SensorFact] = [:]
     private var verifying: [EvaluationID: UInt32] = [:]
     /// The numbers of misses, in halves, and of wrong passwords that were not yet reported.
-    private var failures: [EvaluationID: [Int]] = [:]
+    private var misses: [EvaluationID: [Int]] = [:]
     private var wrongPasscodes: [EvaluationID: [Int]] = [:]
     private var isSuspended = false
     private var settings = Settings()
@@ -100,7 +100,7 @@ struct Ledger {
         for (uid, book) in books {
             let record = engine.record(of: uid)
             if !record.isAsStrict(as: book) { complain("of \(uid) something is forgotten") }
-            if record.counts != book.counts { complain("of \(uid) something is made up") }
+            if record.fieldsThatMustSurvive != book.fieldsThatMustSurvive { complain("of \(uid) something is made up") }
         }
         if isSuspended, !engine.evaluations.isEmpty { complain("evaluations run in sleep") }
     }
@@ -137,13 +137,13 @@ struct Ledger {
         case .lookedUp(let id, let found):
             // Only the first reply to a look-up counts.
             if lookingUp.remove(id) != nil { facts[id] = found }
-        case .sensorMismatched(let operation, _):
+        case .sensorMissed(let operation, _):
             guard let (id, sensor) = running[operation], sensor.type != .none,
                 let uid = requests[id]?.uid
             else { return }
             let weight = sensor.type == .face || sensor.type == .iris ? 1 : 2
             books[uid, default: UserRecord()].halves += weight
-            failures[id, default: []].append(book(of: uid).halves)
+            misses[id, default: []].append(book(of: uid).halves)
         case .sensorMatched(let operation, template: _):
             if let (id, sensor) = running[operation] { matched[id] = sensor }
         case .passcodeVerified(let id, let verdict):
@@ -229,7 +229,7 @@ struct Ledger {
 
     /// Whether biometry must wait for a password, by R3, L11 and RequirePasscode.
     private func isRefused(_ book: UserRecord) -> Bool {
-        if book.passcodeCause != nil || book.failures >= settings.lockoutAttempts { return true }
+        if book.passcodeCause != nil || book.misses >= settings.lockoutAttempts { return true }
         if settings.passcodeAfterBoot, book.lastPasscode == nil { return true }
         let passcode = book.lastPasscode ?? since
         let unlock = max(passcode, book.lastBiometricUnlock ?? passcode)
@@ -243,10 +243,10 @@ struct Ledger {
     private mutating func written(_ save: SaveID) {
         guard let write = writes.removeValue(forKey: save) else { return }
         kept[write.uid] = write.book
-        takeBack(write)
+        revoke(write)
     }
 
-    private mutating func takeBack(_ write: Write) {
+    private mutating func revoke(_ write: Write) {
         guard write.before != nil else { return }
         if write.isPasscode { told[write.uid] = nil } else { told[write.uid]?.halves = 0 }
     }
@@ -257,7 +257,7 @@ struct Ledger {
             return
         }
         // A later write may have carried the proof to the disk.
-        takeBack(write)
+        revoke(write)
         var book = book(of: write.uid)
         book.halves += before.halves
         if write.isPasscode { book.wrongPasscodes += before.wrongPasscodes }
@@ -316,7 +316,7 @@ struct Ledger {
                 return complain("nobody's answer")
             }
             seeReply(request, outcome)
-            (facts[id], matched[id], failures[id], wrongPasscodes[id]) = (nil, nil, nil, nil)
+            (facts[id], matched[id], misses[id], wrongPasscodes[id]) = (nil, nil, nil, nil)
         default: break
         }
     }
@@ -329,10 +329,10 @@ struct Ledger {
     ) {
         let kept = kept[uid] ?? UserRecord()
         switch progress {
-        case .noMatch:
+        case .miss:
             // A companion's miss does not count, and is reported at once.
-            guard case .saved = event, failures[id]?.isEmpty == false else { return }
-            let number = failures[id]?.removeFirst() ?? 0
+            guard case .saved = event, misses[id]?.isEmpty == false else { return }
+            let number = misses[id]?.removeFirst() ?? 0
             told[uid, default: Told()].halves = max(told[uid]?.halves ?? 0, number)
             if kept.halves < number { complain("non-match \(number) is told too early") }
         case .passcodeRejected:
@@ -409,7 +409,7 @@ struct Ledger {
         isBoot: Bool
     ) {
         for save in writes { written(save) }
-        var next = Ledger(since: since)
+        var next = ExpectedRecords(since: since)
         next.now = now
         next.settings = settings
         next.complaints = complaints
@@ -456,13 +456,13 @@ extension UserRecord {
     ///
     /// A right password after a match only revokes its attempt.
     fileprivate func accepts(_ proof: UserRecord) -> Bool {
-        isAsStrict(as: proof) && counts == proof.counts
+        isAsStrict(as: proof) && fieldsThatMustSurvive == proof.fieldsThatMustSurvive
     }
 
     /// All misses in halves, the unit of the test's books.
     var halves: Int {
-        get { 2 * failures + (hasHalfFailure ? 1 : 0) }
-        set { (failures, hasHalfFailure) = (newValue / 2, newValue % 2 == 1) }
+        get { 2 * misses + (hasHalfMiss ? 1 : 0) }
+        set { (misses, hasHalfMiss) = (newValue / 2, newValue % 2 == 1) }
     }
 
     /// Whether this record allows nothing that the other refuses.

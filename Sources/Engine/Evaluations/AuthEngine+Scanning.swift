@@ -5,16 +5,16 @@ import Contract
 /// All usable sensors run at once, and the first match wins (L5).
 extension AuthEngine {
     /// Starts the sensors of the current stage, or continues without them.
-    mutating func look(_ plan: [SensorFact], for id: EvaluationID) {
+    mutating func startSensors(_ plan: [SensorFact], for id: EvaluationID) {
         let operations = plan.map { sensor in
             lastOperation += 1
             return Operation(id: OperationID(rawValue: lastOperation), sensor: sensor)
         }
-        evaluations[id]?.prompt?.look(operations)
+        evaluations[id]?.prompt?.startSensors(operations)
         for operation in operations {
             effects.append(.startSensor(operation.id, id, sensor: operation.sensor.name))
         }
-        noteDelay(id)
+        awaitDelayEnd(id)
         concludeIfIdle(id)
     }
 
@@ -43,10 +43,10 @@ extension AuthEngine {
         case .sensorHinted(let operation, let hint):
             guard let (id, _) = running(operation) else { return }
             tell(id, .hint(hint))
-        case .sensorMismatched(let operation, let attempt): mismatched(operation, attempt)
+        case .sensorMissed(let operation, let attempt): missed(operation, attempt)
         case .sensorMatched(let operation, template: _):
             guard let (id, sensor) = end(operation) else { return }
-            if mayLearn(sensor, for: id) {
+            if mayUpdateTemplate(sensor, for: id) {
                 evaluations[id]?.prompt?.keep(Prompt.Match(operation, sensor.name))
             }
             matched(id, sensor)
@@ -73,7 +73,7 @@ extension AuthEngine {
     }
 
     func running(_ operation: OperationID) -> (EvaluationID, Operation)? {
-        for id in prompts.values {
+        for id in promptHolders.values {
             let operations = evaluations[id]?.prompt?.stage.operations ?? []
             if let found = operations.first(where: { $0.id == operation }) { return (id, found) }
         }
@@ -113,17 +113,17 @@ extension AuthEngine {
     ///
     /// A number that skips others is refused. Otherwise a sensor could reserve numbers and report
     /// later misses as repetitions, which do not count.
-    private mutating func mismatched(_ operation: OperationID, _ attempt: UInt32) {
+    private mutating func missed(_ operation: OperationID, _ attempt: UInt32) {
         // The first report is answered after its write, and that answer serves this repetition too.
         let isBeingWritten = saves.values.contains { save in
-            guard case .mismatch(let miss) = save.consequence else { return false }
+            guard case .miss(let miss) = save.consequence else { return false }
             return miss.operation == operation && miss.attempt == attempt
         }
         if isBeingWritten { return }
         guard let (id, running) = running(operation), attempt > 0,
             attempt - 1 <= running.attempts
         else {
-            effects.append(.answerMismatch(operation, attempt: attempt, .refused))
+            effects.append(.answerMiss(operation, attempt: attempt, .refused))
             return
         }
         if attempt > running.attempts {
@@ -131,7 +131,7 @@ extension AuthEngine {
         } else {
             let left = running.attemptsLeft
             effects.append(
-                .answerMismatch(operation, attempt: attempt, .counted(attemptsLeft: left))
+                .answerMiss(operation, attempt: attempt, .counted(attemptsLeft: left))
             )
         }
     }
@@ -140,7 +140,7 @@ extension AuthEngine {
     private mutating func count(_ running: Operation, in id: EvaluationID) {
         let type = running.sensor.type
         guard let uid = evaluations[id]?.request.uid,
-            let count = evaluations[id]?.prompt?.countFailure(of: type)
+            let count = evaluations[id]?.prompt?.countMiss(of: type)
         else { return }
         var record = record(of: uid)
         let ofPrompt = max(0, settings.attempts(of: type) - count)
@@ -158,7 +158,7 @@ extension AuthEngine {
             evaluations[id]?.prompt?.exhaust(type)
             cancelSensors(of: id) { $0.type == type }
         }
-        let miss = PendingSave.Mismatch(
+        let miss = PendingSave.Miss(
             operation: operation.id,
             attempt: operation.attempts,
             type: type,
@@ -166,25 +166,25 @@ extension AuthEngine {
             left: left
         )
         guard type != .none else {
-            tellMismatch(id, miss)
+            tellMiss(id, miss)
             concludeIfIdle(id)
             answer(miss)
             return
         }
-        save(record, of: uid, for: id, .mismatch(miss))
+        save(record, of: uid, for: id, .miss(miss))
         if isBiometryRefused(uid) { stopBiometry(of: uid) }
     }
 
-    mutating func tellMismatch(_ id: EvaluationID, _ miss: PendingSave.Mismatch) {
-        tell(id, .noMatch(attemptsLeft: miss.left))
+    mutating func tellMiss(_ id: EvaluationID, _ miss: PendingSave.Miss) {
+        tell(id, .miss(attemptsLeft: miss.left))
         if miss.count >= settings.fallbackThreshold(of: miss.type) { showFallback(id) }
     }
 
     /// Tells the sensor whether it may continue.
-    mutating func answer(_ miss: PendingSave.Mismatch) {
+    mutating func answer(_ miss: PendingSave.Miss) {
         let left = running(miss.operation) == nil ? 0 : miss.left
-        let answer = MismatchAnswer.counted(attemptsLeft: left)
-        effects.append(.answerMismatch(miss.operation, attempt: miss.attempt, answer))
+        let answer = MissAnswer.counted(attemptsLeft: left)
+        effects.append(.answerMiss(miss.operation, attempt: miss.attempt, answer))
     }
 
     mutating func showFallback(_ id: EvaluationID) {

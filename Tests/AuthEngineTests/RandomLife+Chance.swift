@@ -3,7 +3,7 @@ import Contract
 @testable import AuthEngine
 
 /// Chooses the next event at random.
-extension Life {
+extension RandomLife {
     mutating func live() {
         if hasItems, chance(25) { return disturbItems() }
         switch Int.random(in: 0..<100, using: &random) {
@@ -33,7 +33,7 @@ extension Life {
 
     /// Moves to a time around which a rule changes.
     private mutating func passToEdge() {
-        guard let uid = one(of: Life.users) else { return }
+        guard let uid = one(of: RandomLife.users) else { return }
         let book = ledger.book(of: uid)
         let unlock = book.lastBiometricUnlock ?? book.lastPasscode ?? ledger.since
         let passcode = book.lastPasscode ?? ledger.since
@@ -50,10 +50,10 @@ extension Life {
     // MARK: Faults
 
     private mutating func disturb() {
-        let session = one(of: Life.sessions) ?? "a"
-        let uid = one(of: Life.users) ?? 1000
+        let session = one(of: RandomLife.sessions) ?? "a"
+        let uid = one(of: RandomLife.users) ?? 1000
         switch Int.random(in: 0..<40, using: &random) {
-        case 0..<5: crashSensor(one(of: Life.sensors)?.name ?? "finger")
+        case 0..<5: crashSensor(one(of: RandomLife.sensors)?.name ?? "finger")
         case 5..<9: crashedSensors = []
         case 9: crashVerifier()
         case 10..<13: isVerifierGone = false
@@ -83,7 +83,7 @@ extension Life {
     mutating func request() -> Request {
         lastEvaluation += 1
         let client = UInt64.random(in: 0..<4, using: &random)
-        let uid = Life.users[Int(client) % 2]
+        let uid = RandomLife.users[Int(client) % 2]
         var request = Request(
             id: EvaluationID(lastEvaluation),
             client: ClientID(client),
@@ -109,7 +109,7 @@ extension Life {
 
     private mutating func facts(of id: EvaluationID) -> Facts {
         var sensors: [SensorFact] = []
-        for sensor in Life.sensors where chance(70) {
+        for sensor in RandomLife.sensors where chance(70) {
             var sensor = sensor
             if crashedSensors.contains(sensor.name) { sensor.availability = .unavailable }
             if chance(5) { sensor.availability = chance(50) ? .away : .unavailable }
@@ -118,8 +118,8 @@ extension Life {
         }
         let request = engine.evaluations[id]?.request
         let client = request?.client.rawValue ?? 0
-        let home = Life.sessions[Int(client / 2) % 2]
-        var session = chance(97) ? (chance(95) ? home : one(of: Life.sessions)) : nil
+        let home = RandomLife.sessions[Int(client / 2) % 2]
+        var session = chance(97) ? (chance(95) ? home : one(of: RandomLife.sessions)) : nil
         if let place = session, lockedSessions.contains(place), request?.isUnlock != true {
             session = nil
         }
@@ -188,12 +188,12 @@ extension Life {
     private mutating func mismatch(of operation: OperationID) -> Event {
         let running = engine.evaluations.values.flatMap(\.operations)
         let next = (running.first { $0.id == operation }?.attempts ?? 0) + 1
-        guard chance(20) else { return .sensorMismatched(operation, attempt: next) }
+        guard chance(20) else { return .sensorMissed(operation, attempt: next) }
         let others = operation.rawValue - min(operation.rawValue, 2)...operation.rawValue
         let other = OperationID(
             rawValue: chance(60) ? operation.rawValue : others.randomElement(using: &random) ?? 0
         )
-        return .sensorMismatched(other, attempt: UInt32.random(in: 0...next + 1, using: &random))
+        return .sensorMissed(other, attempt: UInt32.random(in: 0...next + 1, using: &random))
     }
 
     private mutating func agentEvent() -> Event {
@@ -213,8 +213,8 @@ extension Life {
         return Agent(
             id: AgentID(number),
             client: ClientID(100 + number),
-            uid: Life.users[Int(number) % 2],
-            session: Life.sessions[Int(number / 2) % 2],
+            uid: RandomLife.users[Int(number) % 2],
+            session: RandomLife.sessions[Int(number / 2) % 2],
             kind: kind
         )
     }
@@ -227,7 +227,7 @@ extension Life {
         case 2, 3: return .released(context)
         case 4: return .oneShotsInvalidated(ClientID(client))
         case 5: return .clientGone(ClientID(client))
-        case 6: return .enrolmentChanged(uid: Life.users[Int(client) % 2])
+        case 6: return .enrolmentChanged(uid: RandomLife.users[Int(client) % 2])
         default: return .lookUpFailed(EvaluationID(lastEvaluation))
         }
     }

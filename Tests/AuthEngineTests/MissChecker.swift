@@ -1,7 +1,7 @@
 @testable import AuthEngine
 
 /// Checks the answers to sensors: each miss counts once, and is answered after its write.
-struct MissBook {
+struct MissChecker {
     private struct Miss: Hashable {
         var operation: OperationID
         var attempt: UInt32
@@ -17,14 +17,14 @@ struct MissBook {
     ///
     /// - Returns: The event without attempt numbers, for books that ignore repetitions.
     mutating func see(_ event: Event, _ effects: [Effect]) -> Event {
-        var answers: [Miss: MismatchAnswer] = [:]
-        for case .answerMismatch(let operation, let attempt, let answer) in effects {
+        var answers: [Miss: MissAnswer] = [:]
+        for case .answerMiss(let operation, let attempt, let answer) in effects {
             let miss = Miss(operation: operation, attempt: attempt)
             if answers.updateValue(answer, forKey: miss) != nil { complain("two answers", miss) }
         }
         var seen = event
         switch event {
-        case .sensorMismatched(let operation, let attempt):
+        case .sensorMissed(let operation, let attempt):
             let miss = Miss(operation: operation, attempt: attempt)
             if !arrive(miss, effects, answers) { seen = .sensorEnded(OperationID(rawValue: 0)) }
         case .saved(let save):
@@ -49,7 +49,7 @@ struct MissBook {
     private mutating func arrive(
         _ miss: Miss,
         _ effects: [Effect],
-        _ answers: [Miss: MismatchAnswer]
+        _ answers: [Miss: MissAnswer]
     ) -> Bool {
         if writes.values.contains(miss) {
             if !effects.isEmpty { complain("a repetition does something", miss) }
@@ -76,8 +76,8 @@ struct MissBook {
 
     private mutating func settle(
         _ save: SaveID,
-        _ answers: [Miss: MismatchAnswer],
-        _ isRight: (MismatchAnswer) -> Bool
+        _ answers: [Miss: MissAnswer],
+        _ isRight: (MissAnswer) -> Bool
     ) {
         let miss = writes.removeValue(forKey: save)
         if answers.keys.map(\.self) != (miss.map { [$0] } ?? []) {

@@ -5,12 +5,12 @@
 /// added.
 extension AuthEngine {
     /// Whether the match of this operation may update a template once the password confirms it.
-    package func mayLearn(from operation: OperationID) -> Bool {
-        running(operation).map { mayLearn($1.sensor, for: $0) } ?? false
+    package func mayUpdateTemplate(from operation: OperationID) -> Bool {
+        running(operation).map { mayUpdateTemplate($1.sensor, for: $0) } ?? false
     }
 
-    func mayLearn(_ sensor: SensorFact, for id: EvaluationID) -> Bool {
-        settings.learnsFaces && sensor.type.isPassive
+    func mayUpdateTemplate(_ sensor: SensorFact, for id: EvaluationID) -> Bool {
+        settings.updatesFaceTemplates && sensor.type.isPassive
             && evaluations[id]?.request.stages.contains { $0.contains(.passcode) } == true
     }
 }

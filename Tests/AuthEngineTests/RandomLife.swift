@@ -7,7 +7,7 @@ import TestSupport
 /// machine.
 ///
 /// Equal seeds give equal lives.
-struct Life {
+struct RandomLife {
     /// A write without a reply from the store.
     struct Write {
         var save: SaveID
@@ -20,8 +20,8 @@ struct Life {
     private(set) var recording = Recording()
     var engine: AuthEngine { recording.engine }
     var witness = Witness()
-    var ledger: Ledger
-    var misses = MissBook()
+    var ledger: ExpectedRecords
+    var misses = MissChecker()
     var now: Instant
     var settings = Settings()
     let isSystemBus: Bool
@@ -61,7 +61,7 @@ struct Life {
         settings.passcodeAfterBoot = isSystemBus
         let since = isSystemBus ? Instant(nanoseconds: 0) : now
         recording.start(settings, [:], since: since)
-        ledger = Ledger(since: since)
+        ledger = ExpectedRecords(since: since)
         registerAgents()
     }
 
@@ -151,7 +151,7 @@ struct Life {
             isBoot: isBoot
         )
         witness = Witness(after: witness, disk: disk)
-        misses = MissBook()
+        misses = MissChecker()
         unwritten = []
         promises = [:]
         registerAgents()
@@ -235,7 +235,7 @@ struct Life {
         settings.passcodeAfterWithBiometry = hours(156)
         settings.faceConfirmation =
             one(of: [.automatic, .automatic, .always, .never]) ?? .automatic
-        settings.learnsFaces = chance(50)
+        settings.updatesFaceTemplates = chance(50)
         settings.queuePerSession = chance(80) ? 8 : Int.random(in: 1...8, using: &random)
         settings.pendingPerConnection = chance(80) ? 8 : Int.random(in: 1...8, using: &random)
         witness.confirmation = settings.faceConfirmation
@@ -259,7 +259,7 @@ struct Life {
 
 // MARK: - The end
 
-extension Life {
+extension RandomLife {
     /// Ends all faults, and expects that every user can authenticate again.
     mutating func recover() {
         take(.resumed)
@@ -278,7 +278,7 @@ extension Life {
         }
         if !engine.evaluations.isEmpty { ledger.complaints.append("evaluations never end") }
         for client in UInt64(0)..<4 { take(.clientGone(ClientID(client))) }
-        for (index, uid) in Life.users.enumerated() {
+        for (index, uid) in RandomLife.users.enumerated() {
             let agent = Agent(
                 id: AgentID(UInt64(90 + index)),
                 client: ClientID(UInt64(90 + index)),
@@ -288,10 +288,10 @@ extension Life {
             )
             take(.agentRegistered(agent))
             if let end = engine.delayEnd(of: uid) { now = max(now, end) }
-            expectGrant(uid, .biometricsOrPasscode, Life.sensors) { life, id in
+            expectGrant(uid, .biometricsOrPasscode, RandomLife.sensors) { life, id in
                 life.give(id, .correct)
             }
-            for sensor in Life.sensors {
+            for sensor in RandomLife.sensors {
                 expectGrant(uid, sensor.type == .none ? .companion : .biometrics, [sensor]) {
                     life,
                     id in
@@ -314,7 +314,7 @@ extension Life {
         _ uid: UInt32,
         _ policy: Policy,
         _ sensors: [SensorFact],
-        _ prove: (inout Life, EvaluationID) -> Void
+        _ prove: (inout RandomLife, EvaluationID) -> Void
     ) {
         lastEvaluation += 1
         let id = EvaluationID(lastEvaluation)
@@ -326,7 +326,7 @@ extension Life {
         _ request: Request,
         _ sensors: [SensorFact],
         _ name: String,
-        _ prove: (inout Life, EvaluationID) -> Void
+        _ prove: (inout RandomLife, EvaluationID) -> Void
     ) {
         let id = request.id
         take(.requested(request))

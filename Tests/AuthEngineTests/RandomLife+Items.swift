@@ -3,7 +3,7 @@ import Contract
 @testable import AuthEngine
 
 /// Guarded items and the apps that use them.
-extension Life {
+extension RandomLife {
     /// Turns most requests into uses of items.
     ///
     /// Items may use the successes of the other requests.
@@ -59,7 +59,7 @@ extension Life {
 
     /// Sends an event between Evaluate and the use of an item, or during that use.
     mutating func disturbItems() {
-        let uid = one(of: Life.users) ?? 1000
+        let uid = one(of: RandomLife.users) ?? 1000
         switch Int.random(in: 0..<20, using: &random) {
         case 0: take(.enrolmentChanged(uid: uid))
         case 1: isPasscodeRemoved = chance(30)
@@ -119,7 +119,7 @@ extension Life {
                 operation: .useItem,
                 requirement: requirement
             )
-            expectGrant(request, Life.sensors, "\(flags)") { life, id in
+            expectGrant(request, RandomLife.sensors, "\(flags)") { life, id in
                 for _ in 0..<4 { life.proveStage(of: id) }
             }
         }
