@@ -138,7 +138,7 @@ extension KeychainObject {
         guard let store else { return }
         let caller = Caller(uid: uid, app: nil, enrolment: enrolments.mark(of: uid))
         // If this fails, the next call deletes the items.
-        onLoop { _ = try? await store.runIfThere { $0.settle(caller) } }
+        onLoop { _ = try? await store.runIfThere { $0.deleteStaleItems(caller) } }
     }
 
     /// Handles a changed password state.

@@ -86,7 +86,7 @@ extension KeychainStore {
         caller: Caller
     ) throws(KeychainError) -> [Item] {
         var search = ItemSearch(query, skipsAuthenticated: skipsAuthenticated, caller: caller)
-        while try !goOn(with: &search) {}
+        while try !advance(with: &search) {}
         return search.items
     }
 
@@ -96,10 +96,10 @@ extension KeychainStore {
     ///
     /// - Returns: Whether the search is complete.
     /// - Throws: As `search`.
-    func goOn(with search: inout ItemSearch) throws(KeychainError) -> Bool {
+    func advance(with search: inout ItemSearch) throws(KeychainError) -> Bool {
         let uid = search.caller.uid
         if !search.hasBegun || search.ledger != root.codes[uid] {
-            settle(search.caller)
+            deleteStaleItems(search.caller)
             search.hasBegun = true
             search.ledger = root.codes[uid]
             try begin(&search)

@@ -20,7 +20,7 @@ package final class KeychainStore {
     private(set) var root: LedgerRoot
     private var ledgers: [UInt32: Ledger] = [:]
     /// The enrolment for which each user's items were last checked.
-    var settled: [UInt32: EnrolmentMark] = [:]
+    var checkedEnrolments: [UInt32: EnrolmentMark] = [:]
 
     /// The path of a damaged database that this start set aside; nil if there was none.
     package let setAside: String?
