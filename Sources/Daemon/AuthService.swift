@@ -38,7 +38,7 @@ package final class AuthService {
     // The parts, ordered from independent parts to parts that depend on others. A part reports
     // upwards through a protocol named after it, which the service implements.
     private(set) lazy var clients: Clients = Clients { [self] client in
-        left(client)
+        clientDisconnected(client)
     }
     private(set) lazy var sessions = Sessions(
         connection: connection,
@@ -246,7 +246,7 @@ package final class AuthService {
         }
     }
 
-    private func left(_ client: Client) {
+    private func clientDisconnected(_ client: Client) {
         evaluations.handle(.clientGone(client.id))
         let hadContexts = !client.contexts.isEmpty
         for context in client.contexts.values {
@@ -325,7 +325,7 @@ extension AuthService: SensorEvents {
         enrolments.templatesChanged(at: sensor.name, uid: uid)
     }
 
-    func listAnew(_ uid: UInt32) async {
+    func refreshTemplates(_ uid: UInt32) async {
         await enrolments.refresh(uid)
     }
 }
@@ -411,7 +411,7 @@ extension AuthService: SessionEvents {
     }
 
     func sessionsRearranged() {
-        agents.moveHomeless()
+        agents.reassignSessions()
     }
 
     func callersChanged() {

@@ -8,11 +8,11 @@ final class Clients {
     let unknownOptions = UnknownOptions()
     private var clients: [String: Client] = [:]
     private var lastID: UInt64 = 0
-    private let left: @BusActor (Client) -> Void
+    private let disconnected: @BusActor (Client) -> Void
 
     /// - Parameter left: called after a connection has left the bus.
-    init(left: @escaping @BusActor (Client) -> Void) {
-        self.left = left
+    init(disconnected: @escaping @BusActor (Client) -> Void) {
+        self.disconnected = disconnected
     }
 
     /// Returns the state of a connection, created on first use.
@@ -23,7 +23,7 @@ final class Clients {
         clients[peer.name] = client
         _ = peer.onLeave { [weak self] in
             self?.clients[client.peer.name] = nil
-            self?.left(client)
+            self?.disconnected(client)
         }
         return client
     }

@@ -21,7 +21,7 @@ final class ScriptedSensor: Sensor1Service {
         let uid: UInt32
         let daemon: String
         /// Whether the sensor may learn from the match.
-        let mayLearn: Bool
+        let mayUpdateTemplate: Bool
         fileprivate let result = EventRecorder<Result<String, DBusError>>()
         let canceled = EventRecorder<Bool>()
         /// The number of reported misses.
@@ -31,9 +31,9 @@ final class ScriptedSensor: Sensor1Service {
             _ number: UInt64,
             _ uid: UInt32,
             _ call: IncomingCall,
-            mayLearn: Bool = false
+            mayUpdateTemplate: Bool = false
         ) {
-            self.mayLearn = mayLearn
+            self.mayUpdateTemplate = mayUpdateTemplate
             self.number = number
             self.uid = uid
             daemon = call.peer.name
@@ -70,7 +70,7 @@ final class ScriptedSensor: Sensor1Service {
     /// The learned entries of all users.
     var learned: [LearnedEntry] = []
     /// The operations that Learn confirmed.
-    let lessons = EventRecorder<UInt64>()
+    let templateUpdates = EventRecorder<UInt64>()
     /// The error of Learn and ListLearned; nil answers them.
     var learnError: DBusError.Name?
     /// The error of RemoveLearned; nil removes the entry.
@@ -227,7 +227,7 @@ final class ScriptedSensor: Sensor1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
         let mayLearn = options["learn"] == .bool(true)
-        return begin("Verify", Operation(operation, uid, call, mayLearn: mayLearn))
+        return begin("Verify", Operation(operation, uid, call, mayUpdateTemplate: mayLearn))
     }
 
     func enroll(
@@ -313,7 +313,7 @@ final class ScriptedSensor: Sensor1Service {
     }
 
     func learn(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
-        lessons.record(operation)
+        templateUpdates.record(operation)
         return answer("Learn") { () throws(DBusError) in
             if let learnError = self.learnError { throw DBusError(learnError, "scripted") }
             return true

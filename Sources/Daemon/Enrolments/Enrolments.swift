@@ -20,11 +20,11 @@ final class Enrolments {
     /// Users whose changed record could not be written; each look-up tries again.
     private var unwritten: Set<UInt32> = []
     /// Users without a domain state, because a sensor did not answer or the record was not written.
-    private var unstated: Set<UInt32> = []
+    private var usersWithoutDomainState: Set<UInt32> = []
     /// Tracks whether the sensors' lists of a user are fresh.
     private lazy var lists = Mirror<UInt32, Void> { [unowned self] uid in
         for sensor in sensors.sensors.values { sensor.templates.forget(uid) }
-        unstated.remove(uid)
+        usersWithoutDomainState.remove(uid)
     } ask: { [unowned self] uid in
         await ask(uid)
     }
@@ -93,10 +93,10 @@ final class Enrolments {
     /// change since.
     ///
     /// A sensor that does not answer counts as unusable, and is queried at most once a second.
-    func isTold(of uid: UInt32, at now: Instant) -> Bool {
+    func isCached(of uid: UInt32, at now: Instant) -> Bool {
         guard lists.isFresh(uid), !changed.contains(uid) else { return false }
         for sensor in sensors.sorted {
-            if sensor.process.isLeaving || sensor.process.isInDoubt { return false }
+            if sensor.process.isLeaving || sensor.process.hasPendingChange { return false }
             if sensor.process.isStarting || sensor.process.mayHaveRecovered {
                 guard lists.isRecent(uid, at: now) else { return false }
             } else if sensor.isUsable, sensor.templates[uid] == nil {
@@ -110,22 +110,22 @@ final class Enrolments {
     /// Whether a sensor listed the user's templates before it fell asleep, and not since.
     ///
     /// This list is good for any answer except a value that must change with every template (L12).
-    func isFromBefore(of uid: UInt32) -> Bool {
-        sensors.sorted.contains { $0.templates.isFromBefore(of: uid) }
+    func predatesSleep(of uid: UInt32) -> Bool {
+        sensors.sorted.contains { $0.templates.predatesSleep(of: uid) }
     }
 
     /// Waits until the cache can answer, or the sensors fail to; concurrent callers share a query.
-    func findOut(_ uid: UInt32) async {
-        guard !isTold(of: uid, at: Instant.now()) else { return }
+    func waitUntilCached(_ uid: UInt32) async {
+        guard !isCached(of: uid, at: Instant.now()) else { return }
         await lists.join(uid)
-        if !isTold(of: uid, at: Instant.now()) { await refresh(uid) }
+        if !isCached(of: uid, at: Instant.now()) { await refresh(uid) }
     }
 
     /// Queries the sensors in the background, at most once a second, and announces a difference.
     ///
     /// Announcements can be lost, and a sensor does not notice every change. Reading a property
     /// must not start a sensor that exited when idle, so its caller passes `isWaking: false`.
-    func askBehind(_ uid: UInt32, at now: Instant, isWaking: Bool = true) {
+    func refreshInBackground(_ uid: UInt32, at now: Instant, isWaking: Bool = true) {
         guard isWaking || !sensors.sorted.contains(where: { $0.process.isAsleep }) else { return }
         lists.refreshInBackground(uid, at: now)
     }
@@ -162,14 +162,14 @@ final class Enrolments {
     /// Reports that the sensor added or removed a learned entry of a user.
     ///
     /// Learned entries are no templates, so the domain state and keychain items stay valid. With a
-    /// `doubt`, the error that lost the sensor's reply, it is unknown whether the change happened.
+    /// `markStale`, the error that lost the sensor's reply, it is unknown whether the change happened.
     func learned(
         of uid: UInt32,
         at sensor: String,
         _ change: LearnedChange,
-        doubt: DBusError? = nil
+        lostReply: DBusError? = nil
     ) {
-        events.learned(of: uid, at: sensor, change, doubt: doubt)
+        events.learned(of: uid, at: sensor, change, doubt: lostReply)
     }
 
     // MARK: - Facts for the engine
@@ -318,14 +318,14 @@ final class Enrolments {
     }
 
     private func ask(_ uid: UInt32) async {
-        let doubtful = sensors.sorted.filter { $0.process.saidNo }
+        let doubtful = sensors.sorted.filter { $0.process.reportsObstacle }
         let doubts = doubtful.map { sensor in onLoop { await sensor.process.reconsider() } }
         for doubt in doubts { await doubt.value }
         let asked = sensors.sorted.filter { $0.process.canList || $0.process.isStarting }
         for sensor in sensors.sorted where !asked.contains(where: { $0 === sensor }) {
             sensor.templates.forget(uid)
             // A sensor in back-off may have a different list by now.
-            if sensor.process.isLeftAlone { sensor.templates.doubt(uid) }
+            if sensor.process.isInBackOff { sensor.templates.markStale(uid) }
         }
         let questions =
             asked.map { sensor in
@@ -337,8 +337,8 @@ final class Enrolments {
         for question in questions { await question.value }
         let isNew = await write(uid)
         let isStated = isWritten(uid) && isKnown(uid)
-        let wasStated = !unstated.contains(uid)
-        if isStated { unstated.remove(uid) } else { unstated.insert(uid) }
+        let wasStated = !usersWithoutDomainState.contains(uid)
+        if isStated { usersWithoutDomainState.remove(uid) } else { usersWithoutDomainState.insert(uid) }
         if isNew || (isStated != wasStated && known[uid] != nil) { events.domainStateChanged(uid) }
     }
 
@@ -356,8 +356,8 @@ final class Enrolments {
         if enrolment.update(sensor: other, ids: []) { changes.insert(other) }
         let isAnnounced = announced[uid]?.contains(sensor.name) == true
         let isAsItWas = changes.isEmpty && !isAnnounced
-        let isBroken = sensor.process.saidNo && !sensor.process.isAway
-        guard isAsItWas || !isBroken else { return sensor.templates.doubt(uid) }
+        let isBroken = sensor.process.reportsObstacle && !sensor.process.isAway
+        guard isAsItWas || !isBroken else { return sensor.templates.markStale(uid) }
         announced[uid]?.remove(sensor.name)
         if announced[uid]?.isEmpty == true { announced[uid] = nil }
         if changes.isEmpty, isAnnounced, known[uid] != nil {

@@ -32,18 +32,18 @@ final class SensorTemplates {
     var isEnrolling: @BusActor (UInt32) -> Bool = { _ in false }
     private let process: SensorProcess
     /// Refreshes a user's lists and everything that depends on them.
-    private let listAnew: @BusActor (UInt32) async -> Void
+    private let refreshTemplates: @BusActor (UInt32) async -> Void
 
-    init(process: SensorProcess, listAnew: @escaping @BusActor (UInt32) async -> Void) {
+    init(process: SensorProcess, refreshTemplates: @escaping @BusActor (UInt32) async -> Void) {
         self.process = process
-        self.listAnew = listAnew
+        self.refreshTemplates = refreshTemplates
     }
 
     /// A user's templates as last listed; nil if the sensor has not listed them.
     subscript(_ uid: UInt32) -> [Template]? { lists.last(uid)?.templates }
 
     /// Whether the list predates the sensor's sleep, so that later changes are unknown.
-    func isFromBefore(of uid: UInt32) -> Bool {
+    func predatesSleep(of uid: UInt32) -> Bool {
         lists.last(uid).map { $0.lister != process.owner } ?? false
     }
 
@@ -61,7 +61,7 @@ final class SensorTemplates {
     func forget(_ uid: UInt32) { lists.forget(uid) }
 
     /// Marks a user's templates as unknown until the sensor answers (L11b).
-    func doubt(_ uid: UInt32) {
+    func markStale(_ uid: UInt32) {
         lists.forget(uid)
         if unanswered.count <= Self.limit { unanswered.insert(uid) }
     }
@@ -69,7 +69,7 @@ final class SensorTemplates {
     /// Queries a user's templates; nil if the sensor can't list them.
     func list(of uid: UInt32) async -> [Template]? {
         guard let listing = await lists.revalidate(uid) else {
-            doubt(uid)
+            markStale(uid)
             return nil
         }
         unanswered.remove(uid)
@@ -136,7 +136,7 @@ final class SensorTemplates {
             case .accessDenied, .invalidArgs, .limitsExceeded: break
             case .sensorBusy: if busy.count <= Self.limit { busy.insert(uid) }
             // The sensor has already reported that it does not work.
-            case let name where process.saidNo && name != .noReply: break
+            case let name where process.reportsObstacle && name != .noReply: break
             default: process.service.fail(.failed)
             }
             return nil
@@ -162,8 +162,8 @@ final class SensorTemplates {
     /// Queries the sensor if the fresh list lacks the template, and again if the sensor announces a
     /// change meanwhile.
     func contains(_ id: String, of uid: UInt32) async -> Bool {
-        if !lists(id, of: uid) { await listAnew(uid) }
-        if isStale(of: uid) { await listAnew(uid) }
+        if !lists(id, of: uid) { await refreshTemplates(uid) }
+        if isStale(of: uid) { await refreshTemplates(uid) }
         return lists(id, of: uid)
     }
 
@@ -218,7 +218,7 @@ final class SensorTemplates {
         lists.change(uid) { $0.templates.removeAll { $0.id == id } }
         return onLoop {
             await self.removeUnwanted(of: uid)
-            await self.listAnew(uid)
+            await self.refreshTemplates(uid)
         }
     }
 
@@ -270,21 +270,21 @@ final class SensorTemplates {
     /// - Returns: Whether the sensor added an entry. False if it does not learn, or has discarded
     ///   the match.
     /// - Throws: The error of the call, if the sensor may have added an entry nevertheless.
-    func learn(from operation: UInt64, of uid: UInt32) async throws(DBusError) -> Bool {
+    func updateTemplate(from operation: UInt64, of uid: UInt32) async throws(DBusError) -> Bool {
         guard let proxy = process.proxy else { return false }
         do throws(DBusError) {
             return try await change(of: uid, proxy) { proxy throws(DBusError) in
                 try await proxy.learn(operation: operation, timeout: Self.patience)
             }
         } catch {
-            guard Self.isInDoubt(error) else { return false }
+            guard Self.leavesChangeUnknown(error) else { return false }
             throw error
         }
     }
 
     /// Whether a change may have happened despite this error, because the sensor may have received
     /// the call and did not refuse it.
-    static func isInDoubt(_ error: DBusError) -> Bool {
+    static func leavesChangeUnknown(_ error: DBusError) -> Bool {
         switch error.name {
         case .accessDenied, .invalidArgs, .limitsExceeded, .nameHasNoOwner, .serviceUnknown,
             .unknownInterface, .unknownMethod, .unknownObject:

@@ -19,7 +19,7 @@ extension Evaluations {
         case .answerMiss(let operation, let attempt, let answer):
             let miss = Miss(operation: operation, attempt: attempt)
             for call in misses.removeValue(forKey: miss) ?? [] { call.resume(returning: answer) }
-        case .updateTemplate(let operation, let id, let sensor): learn(from: operation, id, sensor)
+        case .updateTemplate(let operation, let id, let sensor): updateTemplate(from: operation, id, sensor)
         case .verifyPasscode(let id): verify(id)
         case .takePassword(let id): takePassword(id)
         case .save(let id, let uid, let record):
@@ -41,7 +41,7 @@ extension Evaluations {
         // The caller's ancestors matter only if an agent serves single processes.
         let processes = engine.servesProcesses ? CallerProcess.lineage(of: peer.pid) : []
         onLoop {
-            let facts = await self.facts.find(
+            let facts = await self.facts.queryFacts(
                 for: peer,
                 uid: evaluation.request.uid,
                 isUnlock: evaluation.request.isUnlock,
@@ -273,11 +273,11 @@ extension Evaluations {
             let error = DBusError(sensor: .sensorDisconnected)
             return received(.refused(error), operation, id, uid)
         }
-        looking[operation] = sensor
+        runningSensors[operation] = sensor
         sensor.operations.verify(
             operation: operation.rawValue,
             uid: uid,
-            mayLearn: engine.mayUpdateTemplate(from: operation)
+            mayUpdateTemplate: engine.mayUpdateTemplate(from: operation)
         ) { [weak self] progress in
             self?.received(progress, operation, id, uid)
         }
@@ -285,18 +285,18 @@ extension Evaluations {
 
     /// Lets the sensor learn from a match that a password confirmed, without waiting for the
     /// result.
-    private func learn(from operation: OperationID, _ id: EvaluationID, _ name: String) {
+    private func updateTemplate(from operation: OperationID, _ id: EvaluationID, _ name: String) {
         guard let uid = pending[id]?.request.uid, let sensor = sensors.sensors[name] else { return }
         onLoop {
             let enrolments = self.facts.enrolments
             do throws(DBusError) {
-                let hasLearned = try await sensor.templates.learn(
+                let hasLearned = try await sensor.templates.updateTemplate(
                     from: operation.rawValue,
                     of: uid
                 )
                 if hasLearned { enrolments.learned(of: uid, at: name, .added) }
             } catch {
-                enrolments.learned(of: uid, at: name, .added, doubt: error)
+                enrolments.learned(of: uid, at: name, .added, lostReply: error)
             }
         }
     }
@@ -330,7 +330,7 @@ extension Evaluations {
         case .hinted(let hint): handle(.sensorHinted(operation, hint))
         case .stage: break
         case .finished(let template):
-            let sensor = looking.removeValue(forKey: operation)
+            let sensor = runningSensors.removeValue(forKey: operation)
             guard let sensor, let fact = engine.sensor(of: operation) else {
                 return handle(.sensorEnded(operation))
             }
@@ -351,20 +351,20 @@ extension Evaluations {
                 )
             }
         case .templateRemoved:
-            looking[operation] = nil
+            runningSensors[operation] = nil
             handle(.templateRemoved(operation))
         case .refused(let error):
-            looking[operation] = nil
+            runningSensors[operation] = nil
             let fault = SensorFault(error)
             handle(fault.map { .sensorFailed(operation, $0) } ?? .sensorEnded(operation))
         case .ended:
-            looking[operation] = nil
+            runningSensors[operation] = nil
             handle(.sensorEnded(operation))
         }
     }
 
     /// Counts a miss, and returns after the count is on the disk.
-    func mismatched(_ operation: OperationID, attempt: UInt32) async -> MissAnswer {
+    func missed(_ operation: OperationID, attempt: UInt32) async -> MissAnswer {
         await withCheckedContinuation { answer in
             misses[Miss(operation: operation, attempt: attempt), default: []].append(answer)
             handle(.sensorMissed(operation, attempt: attempt))
@@ -372,7 +372,7 @@ extension Evaluations {
     }
 
     private func cancel(_ operation: OperationID) {
-        looking.removeValue(forKey: operation)?.operations.cancel(operation: operation.rawValue)
+        runningSensors.removeValue(forKey: operation)?.operations.cancel(operation: operation.rawValue)
     }
 }
 

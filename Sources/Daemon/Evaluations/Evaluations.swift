@@ -19,7 +19,7 @@ final class Evaluations {
     /// Evaluations by the handle of their prompt.
     var prompts: [String: EvaluationID] = [:]
     /// Sensors by the operation they run.
-    var looking: [OperationID: SensorLink] = [:]
+    var runningSensors: [OperationID: SensorLink] = [:]
     /// Calls of sensors that reported a miss and wait for the answer.
     var misses: [Miss: [CheckedContinuation<MissAnswer, Never>]] = [:]
     let connection: Connection
@@ -135,11 +135,11 @@ final class Evaluations {
         context: ContextObject? = nil
     ) -> Answer<Availability> {
         let uid = peer.uid
-        if !isLockingOut(uid), let facts = facts.told(policy, to: peer) {
+        if !isLockingOut(uid), let facts = facts.cachedFacts(policy, for: peer) {
             return .now(availability(policy, uid, facts, context))
         }
         return .later { () throws(DBusError) in
-            let facts = await self.facts.findOut(policy, for: peer)
+            let facts = await self.facts.factsForCanEvaluate(policy, for: peer)
             await self.finishLockout(of: uid)
             return self.availability(policy, uid, facts, context)
         }
@@ -175,7 +175,7 @@ final class Evaluations {
             context?
                 .couldEvaluate(
                     refusal == nil ? self.facts.enrolments.domainState(of: uid) : [],
-                    isFromBefore: self.facts.enrolments.isFromBefore(of: uid)
+                    predatesSleep: self.facts.enrolments.predatesSleep(of: uid)
                 )
         }
         if let refusal { return (false, refusal.code.rawValue, refusal.message) }

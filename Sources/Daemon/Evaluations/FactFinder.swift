@@ -17,32 +17,32 @@ struct FactFinder {
     /// Returns cached facts for an immediate answer, or nil if a fact is unknown (L11b).
     ///
     /// Also queries the sensors and the verifier in the background.
-    func told(_ policy: Policy, to peer: Peer) -> Facts? {
+    func cachedFacts(_ policy: Policy, for peer: Peer) -> Facts? {
         let (uid, now) = (peer.uid, Instant.now())
-        guard let passcode = verifier.told(of: uid) else { return nil }
+        guard let passcode = verifier.cached(of: uid) else { return nil }
         guard policy != .biometricsOrPasscode else {
-            verifier.askBehind(uid, at: now)
+            verifier.refreshInBackground(uid, at: now)
             return Facts(passcode: passcode)
         }
-        guard let place = sessions.toldPlace(of: peer), enrolments.isTold(of: uid, at: now) else {
+        guard let place = sessions.cachedPlace(of: peer), enrolments.isCached(of: uid, at: now) else {
             return nil
         }
-        verifier.askBehind(uid, at: now)
-        enrolments.askBehind(uid, at: now)
+        verifier.refreshInBackground(uid, at: now)
+        enrolments.refreshInBackground(uid, at: now)
         return facts(of: uid, passcode, at: place)
     }
 
     /// Returns the facts for CanEvaluate after querying missing facts.
-    func findOut(_ policy: Policy, for peer: Peer) async -> Facts {
+    func factsForCanEvaluate(_ policy: Policy, for peer: Peer) async -> Facts {
         let uid = peer.uid
         guard policy != .biometricsOrPasscode else {
-            return Facts(passcode: await verifier.findOut(uid))
+            return Facts(passcode: await verifier.currentFact(uid))
         }
         let around =
             sessions.isAbsent
             ? nil : onLoop { await sessions.refresh(peer, for: uid, isDecision: false) }
-        let templates = onLoop { await enrolments.findOut(uid) }
-        let passcode = await verifier.findOut(uid)
+        let templates = onLoop { await enrolments.waitUntilCached(uid) }
+        let passcode = await verifier.currentFact(uid)
         await templates.value
         await around?.value
         // The lid may have been opened meanwhile, so that more sensors are usable.
@@ -68,7 +68,7 @@ struct FactFinder {
     ///
     /// The caller's session comes last, because later changes of the session arrive as events. For
     /// a decision, also asks the bus and the login manager for events that were lost.
-    func find(
+    func queryFacts(
         for peer: Peer,
         uid: UInt32,
         isUnlock: Bool = false,
@@ -161,7 +161,7 @@ struct FactFinder {
     /// Also queries the login manager in the background.
     func knownPlace(of peer: Peer) -> Facts? {
         guard let place = sessions.knownPlace(of: peer) else { return nil }
-        sessions.askBehind(peer.uid, at: Instant.now())
+        sessions.refreshInBackground(peer.uid, at: Instant.now())
         return Facts(place, of: peer)
     }
 }

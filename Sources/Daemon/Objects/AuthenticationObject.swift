@@ -277,7 +277,7 @@ final class AuthenticationObject: Authentication1Service {
         let (isAll, sessions) = (property == nil, service.sessions)
         let isAboutSensors = ["BiometryType", "BiometryTypes"].contains(property)
         let answers = isAll || isAboutSensors ? service.sensors.answers : nil
-        guard isAll || property == "Interactive", sessions.toldPlace(of: peer) == nil else {
+        guard isAll || property == "Interactive", sessions.cachedPlace(of: peer) == nil else {
             return answers
         }
         return {
@@ -290,18 +290,18 @@ final class AuthenticationObject: Authentication1Service {
     func version(for peer: Peer?) throws(DBusError) -> String { ServiceProgram.version }
 
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 {
-        askBehind(peer)
+        refreshInBackground(peer)
         return service.sensors.types.first?.rawValue ?? 0
     }
 
     /// Queries the sensors in the background, because their announcements may be lost (L11b).
-    private func askBehind(_ peer: Peer?) {
+    private func refreshInBackground(_ peer: Peer?) {
         guard let peer else { return }
-        evaluations.facts.enrolments.askBehind(peer.uid, at: Instant.now(), isWaking: false)
+        evaluations.facts.enrolments.refreshInBackground(peer.uid, at: Instant.now(), isWaking: false)
     }
 
     func biometryTypes(for peer: Peer?) throws(DBusError) -> [UInt32] {
-        askBehind(peer)
+        refreshInBackground(peer)
         return service.sensors.types.map(\.rawValue).sorted()
     }
 

@@ -32,10 +32,10 @@ final class ContextObject: Context1Service {
     let path: ObjectPath
     /// Whether `evaluatedDomainState` comes from CanEvaluate, and a sensor has slept since its
     /// list.
-    private var isStateFromBefore = false
+    private var statePredatesSleep = false
     var evaluatedDomainState: [UInt8] = [] {
         didSet {
-            isStateFromBefore = false
+            statePredatesSleep = false
             if evaluatedDomainState != oldValue { announce("EvaluatedPolicyDomainState") }
         }
     }
@@ -369,7 +369,7 @@ final class ContextObject: Context1Service {
         guard !isInvalid else { return 0 }
         if let peer {
             let now = Instant.now()
-            evaluations.facts.enrolments.askBehind(peer.uid, at: now, isWaking: false)
+            evaluations.facts.enrolments.refreshInBackground(peer.uid, at: now, isWaking: false)
         }
         return sensors.types.first?.rawValue ?? 0
     }
@@ -379,16 +379,16 @@ final class ContextObject: Context1Service {
     }
 
     /// Stores the domain state that CanEvaluate found, possibly from before a sensor fell asleep.
-    func couldEvaluate(_ state: [UInt8], isFromBefore: Bool) {
+    func couldEvaluate(_ state: [UInt8], predatesSleep: Bool) {
         evaluatedDomainState = state
-        isStateFromBefore = isFromBefore && !state.isEmpty
+        statePredatesSleep = predatesSleep && !state.isEmpty
     }
 
     private func renewState() {
-        guard isStateFromBefore else { return }
+        guard statePredatesSleep else { return }
         couldEvaluate(
             evaluations.facts.enrolments.domainState(of: client.peer.uid),
-            isFromBefore: false
+            predatesSleep: false
         )
     }
 
@@ -401,19 +401,19 @@ final class ContextObject: Context1Service {
         if property == "BiometryType" { return sensors.answers }
         let isRead =
             property == nil || property == "DomainState"
-            || (property == "EvaluatedPolicyDomainState" && isStateFromBefore)
+            || (property == "EvaluatedPolicyDomainState" && statePredatesSleep)
         guard isRead, !isInvalid else { return nil }
         let (uid, enrolments) = (client.peer.uid, evaluations.facts.enrolments)
-        if isStateFromBefore || enrolments.isFromBefore(of: uid) {
+        if statePredatesSleep || enrolments.predatesSleep(of: uid) {
             return {
                 await enrolments.refresh(uid)
                 self.renewState()
             }
         }
-        guard enrolments.isTold(of: uid, at: Instant.now()) else {
-            return { await enrolments.findOut(uid) }
+        guard enrolments.isCached(of: uid, at: Instant.now()) else {
+            return { await enrolments.waitUntilCached(uid) }
         }
-        enrolments.askBehind(uid, at: Instant.now())
+        enrolments.refreshInBackground(uid, at: Instant.now())
         return nil
     }
 

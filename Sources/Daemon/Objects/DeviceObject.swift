@@ -48,8 +48,8 @@ final class DeviceObject: Device1Service {
     func export() {
         announced = values
         connection.export(path, [Device1Interface(self)], managed: true) { [sensor] _, _ in
-            guard sensor.process.isInDoubt else { return nil }
-            return { await sensor.process.settleDoubt() }
+            guard sensor.process.hasPendingChange else { return nil }
+            return { await sensor.process.awaitPendingChange() }
         }
     }
 
@@ -271,8 +271,8 @@ final class DeviceObject: Device1Service {
                 do throws(DBusError) {
                     try await proxy.removeLearned(uid: uid, id: id, timeout: patience)
                 } catch {
-                    if SensorTemplates.isInDoubt(error) {
-                        enrolments.learned(of: uid, at: sensor.name, .removed, doubt: error)
+                    if SensorTemplates.leavesChangeUnknown(error) {
+                        enrolments.learned(of: uid, at: sensor.name, .removed, lostReply: error)
                     }
                     throw error
                 }

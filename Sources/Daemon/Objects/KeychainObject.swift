@@ -12,15 +12,15 @@ final class KeychainObject: Keychain1Service {
     let enrolments: Enrolments
     let verifier: PasscodeVerifier
     let audit: AuditTrail
-    let turns = KeychainTurns()
+    let queue = KeychainQueue()
     let temporary = TemporaryKeys()
     /// Users whose password was removed, while their items that need a password are not deleted
     /// yet.
-    var withoutPasscode: Set<UInt32> = []
+    var usersWithRemovedPassword: Set<UInt32> = []
     /// Users whose items are hidden because their password is unavailable but may return unchanged.
-    var withheld: Set<UInt32> = []
+    var usersWithWithheldPassword: Set<UInt32> = []
     /// Users for whom the verifier's last query failed.
-    var unsaid: Set<UInt32> = []
+    var usersWithUnknownPassword: Set<UInt32> = []
     var isSetAsideReported = false
 
     /// A nil `keychain` makes every method fail with NotAvailable.

@@ -15,7 +15,7 @@ final class AgentDirectory {
     final class Registration {
         fileprivate(set) var agent: Agent
         /// Whether the session that the agent serves has ended.
-        fileprivate var isHomeless = false
+        fileprivate var hasNoSession = false
         let peer: Peer
         let path: ObjectPath
         fileprivate var sources: [EventSource] = []
@@ -143,14 +143,14 @@ final class AgentDirectory {
     func leave(session: String?) {
         for registration in registrations.values
         where registration.agent.session == session ?? Sessions.only(of: registration.agent.uid) {
-            registration.isHomeless = true
+            registration.hasNoSession = true
         }
     }
 
     /// Moves homeless agents to their process's current session; agents without a known session
     /// stay homeless.
-    func moveHomeless() {
-        for registration in registrations.values where registration.isHomeless {
+    func reassignSessions() {
+        for registration in registrations.values where registration.hasNoSession {
             onLoop { await self.move(registration) }
         }
     }
@@ -160,7 +160,7 @@ final class AgentDirectory {
         let isForProcess = if case .process = old.kind { true } else { false }
         guard
             let home = try? await sessions.home(of: peer, isForProcess: isForProcess),
-            registration.isHomeless, registrations[old.id] === registration
+            registration.hasNoSession, registrations[old.id] === registration
         else { return }
         events.agentLeft(old.id)
         var agent = old
@@ -169,7 +169,7 @@ final class AgentDirectory {
         // If another agent already serves there, this agent waits until that agent has left.
         guard events.canRegister(agent) else { return events.agentRegistered(old) }
         registration.agent = agent
-        registration.isHomeless = false
+        registration.hasNoSession = false
         events.agentRegistered(agent)
         events.agentsChanged()
     }

@@ -43,11 +43,11 @@ final class PasscodeVerifier {
     private let lanes: CallBudget
     private let trusted: Set<UInt32>
     private let shadowFile: String?
-    private let found: @BusActor (_ uid: UInt32, PasscodeState) -> Void
+    private let stateChanged: @BusActor (_ uid: UInt32, PasscodeState) -> Void
 
     /// Creates the supervisor of the verifier.
     ///
-    /// `found` is called when the state of a user's password changes.
+    /// `stateChanged` is called when the state of a user's password changes.
     ///
     /// On the system bus only root may be the verifier, because it can read every password. While
     /// the verifier sleeps, changes of `shadowFile` make answers stale; nil disables this check.
@@ -56,12 +56,12 @@ final class PasscodeVerifier {
         lanes: CallBudget,
         isSystemBus: Bool,
         shadowFile: String?,
-        found: @escaping @BusActor (_ uid: UInt32, PasscodeState) -> Void
+        stateChanged: @escaping @BusActor (_ uid: UInt32, PasscodeState) -> Void
     ) {
         self.connection = connection
         self.lanes = lanes
         self.shadowFile = shadowFile
-        self.found = found
+        self.stateChanged = stateChanged
         trusted = isSystemBus ? [0] : [0, ProcessIdentity.uid]
         service = SupervisedService(
             Passcode1.busName,
@@ -107,7 +107,7 @@ final class PasscodeVerifier {
     /// Returns the cached answer, or nil if the verifier must be queried.
     ///
     /// The answer of a sleeping verifier stays fresh while the shadow file is unchanged.
-    func told(of uid: UInt32) -> PasscodeFact? {
+    func cached(of uid: UInt32) -> PasscodeFact? {
         guard let answer = answers.cached(uid) else { return nil }
         if owner == nil {
             guard service.state == .asleep, let stamp = answer.stamp, stamp == self.stamp else {
@@ -121,8 +121,8 @@ final class PasscodeVerifier {
 
     /// Returns the cached answer or queries the verifier; `.unknown` while the verifier hangs
     /// (L31).
-    func findOut(_ uid: UInt32) async -> PasscodeFact {
-        if let told = told(of: uid) { return told }
+    func currentFact(_ uid: UInt32) async -> PasscodeFact {
+        if let told = cached(of: uid) { return told }
         // A start has its own timeout (L26).
         guard owner != nil else { return await answer(uid) }
         var fact: PasscodeFact?
@@ -138,14 +138,14 @@ final class PasscodeVerifier {
     /// Queries the verifier; concurrent callers share a query.
     private func answer(_ uid: UInt32) async -> PasscodeFact {
         await answers.join(uid)
-        if let told = told(of: uid) { return told }
+        if let told = cached(of: uid) { return told }
         return await passcode(of: uid)
     }
 
     /// Refreshes an answer in the background, at most once a second.
     ///
     /// Signals can be lost, and the verifier can't watch every source of users.
-    func askBehind(_ uid: UInt32, at now: Instant) {
+    func refreshInBackground(_ uid: UInt32, at now: Instant) {
         answers.refreshInBackground(uid, at: now)
     }
 
@@ -186,7 +186,7 @@ final class PasscodeVerifier {
             return isAgain ? nil : await ask(uid, isAgain: true)
         }
         guard let said else { return nil }
-        if before != said { found(uid, said) }
+        if before != said { stateChanged(uid, said) }
         return Answer(state: said, stamp: stamp)
     }
 

@@ -10,7 +10,7 @@ extension CallLane {
     /// Changes of templates, one at a time for each user.
     static let changes = CallLane("changes", capacity: 8, perUser: 1, waiting: 64)
     /// Sensors that verify or enrol a person, for as long as that takes.
-    static let looks = CallLane("looks", capacity: 44, perUser: 22)
+    static let operations = CallLane("looks", capacity: 44, perUser: 22)
     /// Prompts to show.
     ///
     /// Agents are untrusted programs. An unanswered call keeps its place, because the bus counts
@@ -26,5 +26,5 @@ extension CallLane {
     /// sensors nor the service.
     static let sensors = CallLane("sensors", capacity: 8, perUser: 1, waiting: 16)
 
-    static let all = [questions, sensors, changes, looks, prompts, passcodes, administration]
+    static let all = [questions, sensors, changes, operations, prompts, passcodes, administration]
 }

@@ -5,7 +5,7 @@ import DBus
 /// Announces changes that are visible to clients, with a limit for each second.
 @BusActor
 final class SensorAnnouncer {
-    private var told: SensorAppearance?
+    private var announced: SensorAppearance?
     private var allowance = Allowance(limit: 20)
     private var timer: EventSource?
     private let changed: @BusActor () -> Void
@@ -19,8 +19,8 @@ final class SensorAnnouncer {
     /// A sensor that falls asleep or wakes up does not change its appearance. If it did, programs
     /// that query it after each announcement would keep it awake for ever.
     func tell(_ appearance: SensorAppearance) {
-        guard told != appearance else { return }
-        told = appearance
+        guard announced != appearance else { return }
+        announced = appearance
         announce()
     }
 

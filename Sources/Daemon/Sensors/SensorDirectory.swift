@@ -102,9 +102,9 @@ final class SensorDirectory {
     /// Waits for sensors that announced a change, before an answer about sensors; nil if no sensor
     /// did.
     var answers: (@BusActor @Sendable () async -> Void)? {
-        guard sensors.values.contains(where: { $0.process.isInDoubt }) else { return nil }
+        guard sensors.values.contains(where: { $0.process.hasPendingChange }) else { return nil }
         return {
-            let answers = self.sorted.map { sensor in onLoop { await sensor.process.settleDoubt() }
+            let answers = self.sorted.map { sensor in onLoop { await sensor.process.awaitPendingChange() }
             }
             for answer in answers { await answer.value }
         }

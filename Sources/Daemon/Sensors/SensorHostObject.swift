@@ -17,11 +17,11 @@ final class SensorHostObject: SensorHost1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<UInt32> {
         let id = OperationID(rawValue: operation)
-        guard evaluations.looking[id]?.operations.runs(operation, on: call.peer) == true else {
+        guard evaluations.runningSensors[id]?.operations.runs(operation, on: call.peer) == true else {
             throw .invalid("no such operation runs on this connection")
         }
         return .later { [evaluations] () throws(DBusError) in
-            switch await evaluations.mismatched(id, attempt: attempt) {
+            switch await evaluations.missed(id, attempt: attempt) {
             case .counted(let left): return UInt32(clamping: left)
             case .refused: throw .invalid("this is not the operation's next attempt")
             case .notWritten:

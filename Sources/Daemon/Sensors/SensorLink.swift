@@ -30,7 +30,7 @@ final class SensorLink: SensorProcessEvents {
             devices: devices,
             findTrust: trust
         )
-        templates = SensorTemplates(process: process) { await events.listAnew($0) }
+        templates = SensorTemplates(process: process) { await events.refreshTemplates($0) }
         operations = SensorOperations(process: process, templates: templates)
         process.events = self
         templates.isEnrolling = { [weak operations] in operations?.isEnrolling($0) == true }
@@ -107,5 +107,5 @@ protocol SensorEvents: AnyObject {
     func sensorRemoved(_ sensor: SensorLink)
     func templatesChanged(_ sensor: SensorLink, uid: UInt32)
     /// Refreshes a user's templates from all sensors.
-    func listAnew(_ uid: UInt32) async
+    func refreshTemplates(_ uid: UInt32) async
 }

@@ -74,12 +74,12 @@ final class SensorOperations {
 
     /// Verifies the user until there is a result.
     ///
-    /// With `mayLearn` a password may confirm the match, so the sensor keeps its capture for a
+    /// With `mayUpdateTemplate` a password may confirm the match, so the sensor keeps its capture for a
     /// moment.
     func verify(
         operation number: UInt64,
         uid: UInt32,
-        mayLearn: Bool = false,
+        mayUpdateTemplate: Bool = false,
         report: @escaping Report
     ) {
         let operation = Operation(isEnrolment: false, uid: uid, report: report)
@@ -88,7 +88,7 @@ final class SensorOperations {
             let template = try await proxy.verify(
                 operation: number,
                 uid: uid,
-                options: mayLearn ? ["learn": .bool(true)] : [:]
+                options: mayUpdateTemplate ? ["learn": .bool(true)] : [:]
             )
             try self.expectOwner(proxy)
             guard !self.templates.isUnwanted(template, of: uid) else {
@@ -174,7 +174,7 @@ final class SensorOperations {
             }
             operations[number]?.asked = proxy.destination
             do throws(DBusError) {
-                let template = try await process.lanes.run(.looks, for: uid) {
+                let template = try await process.lanes.run(.operations, for: uid) {
                     () throws(DBusError) in
                     try await call(proxy)
                 }

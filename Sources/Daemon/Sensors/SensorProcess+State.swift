@@ -68,7 +68,7 @@ extension SensorProcess {
     var isAsleep: Bool { state == .asleep || state == .leaving }
 
     /// Whether the sensor itself reports that it can't be used.
-    var saidNo: Bool { !facts.isPresent || facts.unavailability != nil }
+    var reportsObstacle: Bool { !facts.isPresent || facts.unavailability != nil }
 
     /// Whether a device may have been connected since the sensor last described itself.
     private var hasNewDevices: Bool {
@@ -79,7 +79,7 @@ extension SensorProcess {
     /// Whether a sleeping sensor that reported an obstacle may be usable again: the obstacle was
     /// not a missing device, or a device may have been connected since.
     var mayHaveRecovered: Bool {
-        isAsleep && saidNo && (unavailability != .noHardware || hasNewDevices)
+        isAsleep && reportsObstacle && (unavailability != .noHardware || hasNewDevices)
     }
 
     /// Whether the sensor can list templates, even if it can't verify because of a closed lid,
@@ -92,7 +92,7 @@ extension SensorProcess {
     }
 
     /// Whether the sensor has its device, and is not called only because of a failure.
-    var isLeftAlone: Bool {
+    var isInBackOff: Bool {
         let isExcluded = brokenReason == .untrusted || brokenReason == .incompatible
         return facts.isPresent && !isAway && !isExcluded
     }

@@ -39,7 +39,7 @@ final class SensorProcess {
     private let findTrust: @BusActor () -> SensorTrust
     private var trust = SensorTrust.refused("")
     /// Tracks whether the properties of a connection are fresh.
-    private lazy var looks = Mirror<String, Bool> { [weak self] in await self?.look(at: $0) ?? nil }
+    private lazy var propertyCache = Mirror<String, Bool> { [weak self] in await self?.look(at: $0) ?? nil }
     let healths = SharedLookUps<String, Result<Health, DBusError>>()
     private lazy var announcer = SensorAnnouncer { [weak self] in self?.events?.changed() }
     private static var count: UInt32 = 0
@@ -90,7 +90,7 @@ final class SensorProcess {
     ///
     /// - Returns: Whether the sensor answered, and is still owned by its process.
     func revalidate(_ proxy: Sensor1Proxy) async -> Bool {
-        await looks.revalidate(proxy.destination) == true && isReady(proxy)
+        await propertyCache.revalidate(proxy.destination) == true && isReady(proxy)
     }
 
     private func isReady(_ proxy: Sensor1Proxy) -> Bool {
@@ -99,22 +99,22 @@ final class SensorProcess {
 
     /// Queries the sensor's properties; concurrent callers share a query.
     private func lookAgain(_ proxy: Sensor1Proxy) async -> Bool {
-        await looks.revalidate(proxy.destination) != nil && isReady(proxy)
+        await propertyCache.revalidate(proxy.destination) != nil && isReady(proxy)
     }
 
     /// Queries a sensor that reported an obstacle, because a sleeping sensor can't announce that
     /// the obstacle is gone.
     func reconsider() async {
-        guard saidNo, let proxy = isAsleep ? await awake() : proxy, state == .ready else { return }
+        guard reportsObstacle, let proxy = isAsleep ? await awake() : proxy, state == .ready else { return }
         _ = await lookAgain(proxy)
     }
 
     /// Whether the sensor announced a change that the facts may not contain yet.
-    var isInDoubt: Bool { state == .ready && owner.map(looks.isFresh) == false }
+    var hasPendingChange: Bool { state == .ready && owner.map(propertyCache.isFresh) == false }
 
     /// Waits until the facts contain the announced change, or the sensor can't be queried.
-    func settleDoubt() async {
-        guard isInDoubt, let proxy else { return }
+    func awaitPendingChange() async {
+        guard hasPendingChange, let proxy else { return }
         _ = await lookAgain(proxy)
     }
 
@@ -166,7 +166,7 @@ final class SensorProcess {
         if case .granted(_, let most) = trust { new.strength = min(new.strength, most) }
         guard new != facts || state != .ready else { return }
         facts = new
-        if saidNo { events?.stopped(facts.unavailability ?? .noHardware) }
+        if reportsObstacle { events?.stopped(facts.unavailability ?? .noHardware) }
         service.answered()
     }
 
@@ -183,7 +183,7 @@ final class SensorProcess {
             },
             proxy.onPropertiesChanged { [weak self] changed, invalidated in
                 guard let self, let owner, state == .ready else { return }
-                if invalidated.isEmpty { take(changed, into: facts) } else { looks.changed(owner) }
+                if invalidated.isEmpty { take(changed, into: facts) } else { propertyCache.changed(owner) }
             },
         ]
     }
@@ -208,7 +208,7 @@ extension SensorProcess: SupervisedServiceUser {
     func prepare(_ peer: Peer) async -> ServiceAbsence? {
         guard let proxy else { return .failed }
         service.listen { subscribe(to: proxy, of: peer) }
-        return await looks.revalidate(peer.name) == nil ? .failed : nil
+        return await propertyCache.revalidate(peer.name) == nil ? .failed : nil
     }
 
     func lost(_ absence: ServiceAbsence, because fault: String?) {

@@ -41,22 +41,22 @@ struct LoginHistory {
     }
 
     /// Records a new session, whose user the next change of a user tells.
-    mutating func appeared(_ session: ObjectPath) {
+    mutating func addSession(_ session: ObjectPath) {
         makeRoom()
         nameless.insert(session)
     }
 
     /// Assigns the new sessions to a user.
     ///
-    /// - Returns: The sessions to look up. Call `found` for each.
-    mutating func belong(to uid: UInt32) -> Set<ObjectPath> {
+    /// - Returns: The sessions to look up. Call `stateChanged` for each.
+    mutating func assignSessions(to uid: UInt32) -> Set<ObjectPath> {
         defer { nameless = [] }
         if !nameless.isEmpty { unknown[uid, default: []].formUnion(nameless) }
         return nameless
     }
 
     /// Records where a session is; a session that has ended already may have been anywhere.
-    mutating func found(_ session: ObjectPath, of uid: UInt32, isAtMachine: Bool) {
+    mutating func recordPlace(_ session: ObjectPath, of uid: UInt32, isAtMachine: Bool) {
         guard unknown[uid]?.remove(session) != nil else { return }
         if unknown[uid]?.isEmpty == true { unknown[uid] = nil }
         if !isAtMachine { elsewhere[uid] = now() }

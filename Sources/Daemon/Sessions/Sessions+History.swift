@@ -30,11 +30,11 @@ extension Sessions {
 
     /// Looks up where new sessions of a user are.
     func lookAtNew(of uid: UInt32) {
-        for path in history.belong(to: uid) {
+        for path in history.assignSessions(to: uid) {
             onLoop {
                 let session = try? await self.logind?.session(at: path, for: uid)
                 let isAtMachine = session.map { $0.uid == uid && $0.isAtMachine } ?? false
-                self.history.found(path, of: uid, isAtMachine: isAtMachine)
+                self.history.recordPlace(path, of: uid, isAtMachine: isAtMachine)
                 self.keepHistory()
             }
         }

@@ -7,7 +7,7 @@ import DBus
 @BusActor
 final class Sessions {
     /// The place of a caller's process according to the login manager.
-    private enum Spot: Equatable {
+    private enum CallerLocation: Equatable {
         case session(ObjectPath)
         /// Outside any session that a person sits at, as a systemd unit of a user.
         case none
@@ -32,17 +32,17 @@ final class Sessions {
     private var presence = Presence.unknown
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private(set) var sessions: [ObjectPath: LoginSession] = [:]
-    private var callers: [Caller: Spot] = [:]
+    private var callers: [Caller: CallerLocation] = [:]
     /// Sessions of users with a caller outside sessions; the preferred session is first.
     private var users: [UInt32: [ObjectPath]] = [:]
     /// Callers with a running look-up for a property.
-    private var awaited: Set<Caller> = []
+    private var pendingLookUps: Set<Caller> = []
     private(set) var logind: Logind?
     var history = LoginHistory()
     /// Where `history` is saved; nil without a login manager on the system bus.
     private(set) var record: LoginRecord?
     var isKeeping = false
-    private let callerLookUps = SharedLookUps<Caller, Spot?>()
+    private let callerLookUps = SharedLookUps<Caller, CallerLocation?>()
     private lazy var lid = Mirror<Bool, Void> { [unowned self] _ in await lookAtLid() }
     let logoutLookUps = SharedLookUps<UInt32, Void>()
     /// Catches up with changes of a user's sessions whose signals may be lost.
@@ -123,7 +123,7 @@ final class Sessions {
     }
 
     /// Catches up in the background, at most once a second for a user, and announces a difference.
-    func askBehind(_ uid: UInt32, at now: Instant) {
+    func refreshInBackground(_ uid: UInt32, at now: Instant) {
         if presence == .present { catchUps.refreshInBackground(uid, at: now) }
     }
 
@@ -170,7 +170,7 @@ final class Sessions {
     }
 
     /// Returns the cached place of a caller, or nil if it is unknown.
-    func toldPlace(of peer: Peer) -> Place? {
+    func cachedPlace(of peer: Peer) -> Place? {
         if isAbsent { return Place(session: Self.only(of: peer.uid)) }
         let caller = Caller(name: peer.name, uid: peer.uid)
         guard presence == .present, let spot = callers[caller], isLoaded(spot, for: peer.uid) else {
@@ -182,12 +182,12 @@ final class Sessions {
     /// Returns the cached place for a property, or nil while a look-up runs, which announces the
     /// result.
     func knownPlace(of peer: Peer) -> Place? {
-        if let place = toldPlace(of: peer) { return place }
+        if let place = cachedPlace(of: peer) { return place }
         askLater(peer)
         return nil
     }
 
-    private func place(at spot: Spot, for uid: UInt32, isUnlock: Bool) -> Place {
+    private func place(at spot: CallerLocation, for uid: UInt32, isUnlock: Bool) -> Place {
         var place = Place(isInNoSession: spot == .none)
         guard let session = session(at: spot, for: uid) else {
             place.absence = spot == .none ? .noSession : .unknown
@@ -207,7 +207,7 @@ final class Sessions {
     }
 
     /// Returns the session of a spot; for a caller outside sessions, the local session of its user.
-    private func session(at spot: Spot, for uid: UInt32) -> LoginSession? {
+    private func session(at spot: CallerLocation, for uid: UInt32) -> LoginSession? {
         switch spot {
         case .session(let path): return sessions[path]
         case .none:
@@ -270,10 +270,10 @@ final class Sessions {
     }
 
     private func askLater(_ peer: Peer) {
-        guard awaited.insert(Caller(name: peer.name, uid: peer.uid)).inserted else { return }
+        guard pendingLookUps.insert(Caller(name: peer.name, uid: peer.uid)).inserted else { return }
         onLoop {
             let spot = await self.spot(of: peer, for: peer.uid)
-            self.awaited.remove(Caller(name: peer.name, uid: peer.uid))
+            self.pendingLookUps.remove(Caller(name: peer.name, uid: peer.uid))
             if spot != nil { self.events.callersChanged() }
         }
     }
@@ -284,14 +284,14 @@ final class Sessions {
         await withCheckedContinuation { waiters.append($0) }
     }
 
-    private func isLoaded(_ spot: Spot, for uid: UInt32) -> Bool {
+    private func isLoaded(_ spot: CallerLocation, for uid: UInt32) -> Bool {
         switch spot {
         case .session(let path): sessions[path] != nil
         case .none: users[uid] != nil
         }
     }
 
-    private func spot(of peer: Peer, for uid: UInt32, isDecision: Bool = false) async -> Spot? {
+    private func spot(of peer: Peer, for uid: UInt32, isDecision: Bool = false) async -> CallerLocation? {
         await settled()
         let caller = Caller(name: peer.name, uid: uid)
         if let known = callers[caller], isLoaded(known, for: uid), known != .none || !isDecision {
@@ -303,7 +303,7 @@ final class Sessions {
     }
 
     /// - Returns: Nil if the query failed, or events outdated every answer.
-    private func ask(_ peer: Peer, for uid: UInt32, _ logind: Logind) async -> Spot? {
+    private func ask(_ peer: Peer, for uid: UInt32, _ logind: Logind) async -> CallerLocation? {
         arrangements.begin(uid)
         defer { arrangements.end(uid) }
         for _ in 0..<Self.tries {
@@ -330,7 +330,7 @@ final class Sessions {
         _ peer: Peer,
         for uid: UInt32,
         _ logind: Logind
-    ) async throws(DBusError) -> (Spot, [ObjectPath]?) {
+    ) async throws(DBusError) -> (CallerLocation, [ObjectPath]?) {
         if let own = try await logind.session(of: peer) {
             let session = try await load(own, for: peer.uid, logind)
             // Root may ask for users also from outside their sessions, but never from a remote
@@ -385,7 +385,7 @@ final class Sessions {
             events.happened(.loggedOut(uid: uid))
         case .began(let path):
             // The user follows in the next change of a user.
-            if let path { return history.appeared(path) }
+            if let path { return history.addSession(path) }
             // The place of an unnamed session can't be looked up, so the history is no longer
             // complete.
             forgetHistory()

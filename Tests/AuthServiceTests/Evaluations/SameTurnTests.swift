@@ -87,7 +87,7 @@ struct SameTurnTests {
                         .evaluate(policy: 1, reason: "x", options: [:])
                 }
                 let operation = try await sensor.operation(number)
-                #expect(evaluations.prompts.count == 1 && evaluations.looking.count == 1)
+                #expect(evaluations.prompts.count == 1 && evaluations.runningSensors.count == 1)
                 switch end {
                 case .matched: operation.succeed(template)
                 case .impeded: sensors.surroundings = Surroundings(isLidClosed: true)
@@ -95,7 +95,7 @@ struct SameTurnTests {
                 }
                 await answer.value
                 #expect(evaluations.pending.isEmpty && evaluations.prompts.isEmpty, "\(end)")
-                #expect(evaluations.looking.isEmpty, "\(end)")
+                #expect(evaluations.runningSensors.isEmpty, "\(end)")
                 sensors.surroundings = Surroundings()
             }
             person.connection.close()

@@ -19,7 +19,7 @@ struct KeychainTurnTests {
         private(set) var error: DBusError.Name?
         private(set) var task: Task<Void, Never>?
 
-        init(_ turns: KeychainTurns, _ uid: UInt32) {
+        init(_ turns: KeychainQueue, _ uid: UInt32) {
             task = onLoop {
                 do throws(DBusError) {
                     try await turns.begin(of: uid)
@@ -34,7 +34,7 @@ struct KeychainTurnTests {
     @Test("L16: each user has one turn at a time, in order, without departed callers")
     @BusActor
     func order() async throws {
-        let turns = KeychainTurns()
+        let turns = KeychainQueue()
         let (first, second, third) = (Call(turns, 1), Call(turns, 1), Call(turns, 1))
         let other = Call(turns, 2)
         await first.task?.value

@@ -156,7 +156,7 @@ struct IdleSensorTests {
 
     /// Runs a test after a sensor reported a missing device and fell asleep.
     ///
-    /// `isTold` returns whether the cache still answers when the last query is no longer recent.
+    /// `isCached` returns whether the cache still answers when the last query is no longer recent.
     private func withoutDevice(
         _ body:
             @escaping @BusActor (
@@ -178,7 +178,7 @@ struct IdleSensorTests {
             for _ in 0..<4 { _ = try await bench.manager(first.connection).version() }
             let enrolments = bench.service.enrolments
             try await body(bench, records.path) {
-                enrolments.isTold(of: getuid(), at: Instant.now() + .seconds(2))
+                enrolments.isCached(of: getuid(), at: Instant.now() + .seconds(2))
             }
         }
     }

@@ -31,15 +31,15 @@ struct LearningTests {
             person.passcode = nil
             let call = try bench.begin(person.connection, 2)
             let operation = try await sensor.operation()
-            #expect(operation.mayLearn)
+            #expect(operation.mayUpdateTemplate)
             operation.succeed(template)
             _ = try await person.updates.first("the question whether it is meant") {
                 $0.kind == "confirmation-required"
             }
-            #expect(sensor.lessons.seen.isEmpty)
+            #expect(sensor.templateUpdates.seen.isEmpty)
             person.enter(ScriptedVerifier.passcode, into: try await person.prompt())
             #expect(try await call.reply()["mechanism"] == .string("passcode"))
-            let lesson = try await sensor.lessons.first("a lesson") { _ in true }
+            let lesson = try await sensor.templateUpdates.first("a lesson") { _ in true }
             #expect(lesson == operation.number)
         }
     }
@@ -61,7 +61,7 @@ struct LearningTests {
             let options: [String: Variant] = ["sensors": .strings([])]
             _ = try await bench.begin(person.connection, 2, options).reply()
             for _ in 0..<3 { await bench.heard() }
-            #expect(sensor.lessons.seen.isEmpty)
+            #expect(sensor.templateUpdates.seen.isEmpty)
         }
     }
 
@@ -71,7 +71,7 @@ struct LearningTests {
             person.passcode = nil
             let call = try bench.begin(person.connection, 2)
             let operation = try await sensor.operation()
-            #expect(!operation.mayLearn)
+            #expect(!operation.mayUpdateTemplate)
             operation.succeed(template)
             _ = try await person.updates.first("the question whether it is meant") {
                 $0.kind == "confirmation-required"
@@ -79,7 +79,7 @@ struct LearningTests {
             person.enter(ScriptedVerifier.passcode, into: try await person.prompt())
             #expect(try await call.reply()["mechanism"] == .string("passcode"))
             for _ in 0..<3 { await bench.heard() }
-            #expect(sensor.lessons.seen.isEmpty)
+            #expect(sensor.templateUpdates.seen.isEmpty)
         }
     }
 
@@ -98,7 +98,7 @@ struct LearningTests {
         }
         person.enter(ScriptedVerifier.passcode, into: try await person.prompt())
         _ = try await call.reply()
-        _ = try await sensor.lessons.first("a lesson") { _ in true }
+        _ = try await sensor.templateUpdates.first("a lesson") { _ in true }
     }
 
     @Test("A sensor that does not learn, or fails to, affects no evaluation")

@@ -80,7 +80,7 @@ struct UnansweredListTests {
             let (sensor, _) = try await bench.sensor(for: getuid())
             let templates = try #require(bench.service.sensors.sensors[sensor.name]).templates
             #expect(!templates.isUnknown(of: 90_000))
-            for uid in UInt32(100_000)...101_024 { templates.doubt(uid) }
+            for uid in UInt32(100_000)...101_024 { templates.markStale(uid) }
             #expect(templates.isUnknown(of: 90_000))
         }
     }

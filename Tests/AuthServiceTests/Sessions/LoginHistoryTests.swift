@@ -44,13 +44,13 @@ struct LoginHistoryTests {
     func undecided() {
         var history = begun()
         let login = clock.now()
-        history.appeared(path(1))
+        history.addSession(path(1))
         #expect(!history.isAtMachine(alice, since: login))
         #expect(!history.isAtMachine(bob, since: login))
-        #expect(history.belong(to: alice) == [path(1)])
+        #expect(history.assignSessions(to: alice) == [path(1)])
         #expect(!history.isAtMachine(alice, since: login))
         #expect(history.isAtMachine(bob, since: login))
-        history.found(path(1), of: alice, isAtMachine: true)
+        history.recordPlace(path(1), of: alice, isAtMachine: true)
         #expect(history.isAtMachine(alice, since: login))
     }
 
@@ -58,13 +58,13 @@ struct LoginHistoryTests {
     func elsewhere() {
         var history = begun()
         let login = clock.now()
-        for number in 1...2 { history.appeared(path(number)) }
-        #expect(history.belong(to: alice).count == 2)
-        history.found(path(1), of: alice, isAtMachine: false)
-        history.found(path(2), of: alice, isAtMachine: true)
+        for number in 1...2 { history.addSession(path(number)) }
+        #expect(history.assignSessions(to: alice).count == 2)
+        history.recordPlace(path(1), of: alice, isAtMachine: false)
+        history.recordPlace(path(2), of: alice, isAtMachine: true)
         // A repeated result, or a result for an unknown session, has no effect.
-        history.found(path(1), of: alice, isAtMachine: true)
-        history.found(path(3), of: bob, isAtMachine: false)
+        history.recordPlace(path(1), of: alice, isAtMachine: true)
+        history.recordPlace(path(3), of: bob, isAtMachine: false)
         #expect(!history.isAtMachine(alice, since: login))
         #expect(history.isAtMachine(alice, since: clock.now()))
         #expect(history.isAtMachine(bob, since: login))
@@ -74,9 +74,9 @@ struct LoginHistoryTests {
     func flood() {
         var history = begun()
         let login = clock.now()
-        for number in 1...(LoginHistory.limit + 1) { history.appeared(path(number)) }
-        #expect(history.belong(to: bob).count == 1)
-        history.found(path(LoginHistory.limit + 1), of: bob, isAtMachine: true)
+        for number in 1...(LoginHistory.limit + 1) { history.addSession(path(number)) }
+        #expect(history.assignSessions(to: bob).count == 1)
+        history.recordPlace(path(LoginHistory.limit + 1), of: bob, isAtMachine: true)
         #expect(!history.isAtMachine(alice, since: login))
         #expect(!history.isAtMachine(bob, since: login))
         #expect(history.isAtMachine(alice, since: clock.now()))

@@ -44,8 +44,8 @@ struct LoginRecordTests {
         var history = LoginHistory(now: { time })
         history.begin()
         time = 300
-        history.appeared(ObjectPath(unchecked: "/session/1"))
-        for path in history.belong(to: bob) { history.found(path, of: bob, isAtMachine: false) }
+        history.addSession(ObjectPath(unchecked: "/session/1"))
+        for path in history.assignSessions(to: bob) { history.recordPlace(path, of: bob, isAtMachine: false) }
         history.believed(LoginHistory.Program(pid: 42, start: 9), of: alice)
         return history
     }

@@ -10,7 +10,7 @@ import Testing
 
 /// Announcements of sensors and verifier make cached answers usable or stale (L11b).
 @Suite("Cached answers", .timeLimit(.minutes(10)))
-struct ToldTests {
+struct CachedFactsTests {
     init() { EventLoop.shared.startThread() }
 
     @Test("L11b: a fresh cache answers without a query, even an app's first call")
@@ -104,8 +104,8 @@ struct ToldTests {
             // No query for these users has been made yet.
             let (users, now) = ([70_001, 70_002] as [UInt32], Instant.now())
             for uid in users {
-                service.enrolments.askBehind(uid, at: now)
-                service.verifier.askBehind(uid, at: now)
+                service.enrolments.refreshInBackground(uid, at: now)
+                service.verifier.refreshInBackground(uid, at: now)
             }
             for uid in users {
                 _ = try await sensor.listed.first("a list of \(uid)") { $0 == uid }

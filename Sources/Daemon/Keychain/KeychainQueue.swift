@@ -6,7 +6,7 @@ import DBus
 /// waits for at most one call of each other user (L16). `MethodQuotas` bounds the number of waiting
 /// calls.
 @BusActor
-final class KeychainTurns {
+final class KeychainQueue {
     /// The waiting calls of each user who has a call in the keychain.
     private var waiting: [UInt32: [CheckedContinuation<Void, Never>]] = [:]
 

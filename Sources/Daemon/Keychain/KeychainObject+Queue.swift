@@ -37,18 +37,18 @@ extension KeychainObject {
         _ body: @Sendable (Keychain, Caller) async throws(KeychainError) -> Result
     ) async throws(DBusError) -> Result {
         let keychain = try keychain
-        try await turns.begin(of: uid)
-        defer { turns.end(of: uid) }
+        try await queue.begin(of: uid)
+        defer { queue.end(of: uid) }
         do throws(KeychainError) {
             // If a full disk prevents the deletion, the items stay hidden, and the next call tries
             // again.
-            if withoutPasscode.contains(uid) { try? await deletePasscodeItems(of: uid) }
+            if usersWithRemovedPassword.contains(uid) { try? await deletePasscodeItems(of: uid) }
             let caller = Caller(
                 uid: uid,
                 app: app,
                 enrolment: enrolments.mark(of: uid),
-                isWithoutPasscode: withoutPasscode.contains(uid),
-                isPasscodeWithheld: withheld.contains(uid)
+                isWithoutPasscode: usersWithRemovedPassword.contains(uid),
+                isPasscodeWithheld: usersWithWithheldPassword.contains(uid)
             )
             let result = try await body(keychain, caller)
             report(setAside: keychain.setAside)
@@ -81,8 +81,8 @@ extension KeychainObject {
     ) async throws(DBusError) -> Found {
         let before = enrolments.mark(of: peer.uid)
         // Items are hidden while the password is withheld, so check first whether it still is.
-        if withheld.contains(peer.uid) { _ = await verifier.state(of: peer.uid) }
-        let wasWithheld = withheld.contains(peer.uid)
+        if usersWithWithheldPassword.contains(peer.uid) { _ = await verifier.state(of: peer.uid) }
+        let wasWithheld = usersWithWithheldPassword.contains(peer.uid)
         var found: Found? = try await longTurn(as: peer, find)
         let controls = found.map(accessControls) ?? []
         let needsEnrolment = controls.contains(where: \.isOfCurrentEnrolment)
@@ -120,15 +120,15 @@ extension KeychainObject {
             hasChanged = enrolments.mark(of: uid) != before
         }
         guard passcode else { return hasChanged }
-        let wasWithheld = wasWithheld ?? withheld.contains(uid)
+        let wasWithheld = wasWithheld ?? usersWithWithheldPassword.contains(uid)
         // Without the verifier's answer the state is unknown, so neither delete nor open items.
         let state = await verifier.state(of: uid)
-        if state == nil { unsaid.insert(uid) } else { unsaid.remove(uid) }
+        if state == nil { usersWithUnknownPassword.insert(uid) } else { usersWithUnknownPassword.remove(uid) }
         if state == .removed {
-            withoutPasscode.insert(uid)
+            usersWithRemovedPassword.insert(uid)
             hasChanged = true
         }
-        return hasChanged || wasWithheld != withheld.contains(uid)
+        return hasChanged || wasWithheld != usersWithWithheldPassword.contains(uid)
     }
 
     // MARK: - Changes outside calls
@@ -146,12 +146,12 @@ extension KeychainObject {
     /// A removed password deletes the items that need it, even if the user sets a password again. A
     /// withheld password hides them.
     func passcodeFound(_ uid: UInt32, _ state: PasscodeState) {
-        withheld.remove(uid)
+        usersWithWithheldPassword.remove(uid)
         switch state {
         case .set: break
-        case .withheld: withheld.insert(uid)
+        case .withheld: usersWithWithheldPassword.insert(uid)
         case .removed:
-            withoutPasscode.insert(uid)
+            usersWithRemovedPassword.insert(uid)
             onLoop { try? await self.deletePasscodeItems(of: uid) }
         }
     }
@@ -161,7 +161,7 @@ extension KeychainObject {
             .runIfThere { keychain throws(KeychainError) in
                 try keychain.passcodeRemoved(uid: uid)
             }
-        withoutPasscode.remove(uid)
+        usersWithRemovedPassword.remove(uid)
         reportWithoutPasscode(deleted ?? [], of: uid)
     }
 }
