@@ -65,7 +65,7 @@ struct PasscodeTests {
             try #require(stat(bus.folder + "/ended", &ended) == 0)
             let life =
                 PasscodeBench.duration(ended.st_mtim) - PasscodeBench.duration(began.st_mtim)
-            #expect(life >= CheckReport.lifeStep, "it ended before its check")
+            #expect(life >= CheckReport.lifetimeUnit, "it ended before its check")
             // The next process must keep the key.
             #expect(try await verify("2468"))
         }
@@ -122,17 +122,17 @@ struct PasscodeTests {
     func sameLife() async throws {
         let slow = Duration.milliseconds(1900)
         for elapsed in [Duration.zero, .milliseconds(40), slow, .seconds(4)] {
-            let right = CheckReport(.correct, delay: 900_000).life(after: elapsed)
-            #expect(right == CheckReport(.wrong, delay: 900_000).life(after: elapsed))
+            let right = CheckReport(.correct, delay: 900_000).childLifetime(after: elapsed)
+            #expect(right == CheckReport(.wrong, delay: 900_000).childLifetime(after: elapsed))
             #expect(right >= elapsed + .milliseconds(900))
         }
-        #expect(CheckReport(.correct).life(after: .zero) == CheckReport(.wrong).life(after: slow))
+        #expect(CheckReport(.correct).childLifetime(after: .zero) == CheckReport(.wrong).childLifetime(after: slow))
         try await PasscodeBench.with(service: "localauth-counted") { bench in
             for word in ["2468", "1357"] {
                 let seen = try await bench.life { try await bench.verify(word) }
                 #expect(seen.verdict == (word == "2468"))
                 // If the process ended with its verdict, its lifetime would show PAM's duration.
-                #expect(seen.life >= CheckReport.lifeStep, "the process of \(word)")
+                #expect(seen.life >= CheckReport.lifetimeUnit, "the process of \(word)")
             }
         }
     }

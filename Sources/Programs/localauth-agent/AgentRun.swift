@@ -44,7 +44,7 @@ import Windows
         if !arguments.hasFlag("resident") {
             endWhenIdle(view)
         } else if !Display.isX11 {
-            beginAnew(agent, after: view)
+            reexecuteWhenIdle(agent, after: view)
         }
         agent.start()
         view.rest()
@@ -85,7 +85,7 @@ import Windows
     /// Re-executes an idle agent after ``mostPrompts`` prompts.
     ///
     /// The process stays, because the service identifies the agent by its process.
-    private static func beginAnew(_ agent: PromptAgent, after view: WindowView) {
+    private static func reexecuteWhenIdle(_ agent: PromptAgent, after view: WindowView) {
         var prompts = 0
         var timer: EventSource?
         view.idleChanged = { isIdle in

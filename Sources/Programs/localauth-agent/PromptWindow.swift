@@ -24,7 +24,7 @@ import Windows
     private var hasOverflowed = false
     /// Name of the part that gets the focus once the window has settled: the part that had it
     /// before.
-    private var chosen = "primary"
+    private var focusAfterSettling = "primary"
     private var timers: [EventSource] = []
     private var sensorImages: [Widget] = []
 
@@ -54,7 +54,7 @@ import Windows
         if new.canConfirm && !old.canConfirm {
             // From here on Enter means "confirm", and a half-typed password is obsolete.
             clearSecret()
-            chosen = "primary"
+            focusAfterSettling = "primary"
             settle()
         }
         draw()
@@ -86,7 +86,7 @@ import Windows
         window.on("close-request") { [weak self] in self?.cancel() }
         part("cancel").on("clicked") { [weak self] in self?.cancel() }
         part("fallback").on("clicked") { [weak self] in self?.fallBack() }
-        part("primary").on("clicked") { [weak self] in self?.goOn() }
+        part("primary").on("clicked") { [weak self] in self?.performPrimaryAction() }
         part("secret").on("activate") { [weak self] in self?.enter() }
         part("details").on("notify::expanded") { [weak self] in self?.fit() }
         window.onKey { [weak self] in self?.take($0) ?? false }
@@ -124,7 +124,7 @@ import Windows
         draw()
     }
 
-    private func goOn() {
+    private func performPrimaryAction() {
         if state.canConfirm { confirm() } else { submit() }
     }
 
@@ -243,8 +243,8 @@ import Windows
             )
         // Move the focus only once. A user who has moved it to another button since keeps it there.
         let offersConfirmation = state.canConfirm && isAnswerable
-        if offersConfirmation, !hasOfferedConfirmation, chosen != "secret" {
-            part(chosen).takeFocus()
+        if offersConfirmation, !hasOfferedConfirmation, focusAfterSettling != "secret" {
+            part(focusAfterSettling).takeFocus()
         }
         hasOfferedConfirmation = offersConfirmation
         fit()
@@ -382,7 +382,7 @@ import Windows
     private func activityChanged() {
         if !hasBeenActive || state.canConfirm, gtk_window_is_active(window.asWindow) != 0 {
             if hasBeenActive, !isSettling {
-                chosen = ["secret", "cancel", "fallback"].first(where: hasFocus) ?? "primary"
+                focusAfterSettling = ["secret", "cancel", "fallback"].first(where: hasFocus) ?? "primary"
             }
             hasBeenActive = true
             settle()

@@ -15,7 +15,7 @@ import Windows
     /// Composes characters for the field; owns a reference.
     private static var composer: OpaquePointer?
     /// Address of the text being inserted while GTK is told the matching number of stars; 0: none.
-    private static var typed: UInt = 0
+    private static var pendingText: UInt = 0
     /// The longest run of stars, at an address that is never freed; each suffix is a valid text
     /// too.
     private static let stars = UInt(
@@ -40,7 +40,7 @@ import Windows
         let buffer = UnsafeMutablePointer<GtkEntryBuffer>(OpaquePointer(object))
         let place = UnsafeMutablePointer<GtkText>(text)
         gtk_text_set_buffer(place, buffer)
-        disguise(Widget(pointer: text))
+        insertStarsInstead(Widget(pointer: text))
         compose(in: Widget(pointer: text))
         // Showing the text would copy it to wherever GTK draws text.
         gtk_widget_action_set_enabled(Widget(pointer: text).asWidget, "misc.toggle-visibility", 0)
@@ -132,7 +132,7 @@ import Windows
     }
 
     /// Makes GTK insert stars before any other listener sees the typed text.
-    private static func disguise(_ field: Widget) {
+    private static func insertStarsInstead(_ field: Widget) {
         typealias InsertText =
             @convention(c) (
                 // Both owned by GTK and valid during the call.
@@ -165,12 +165,12 @@ import Windows
         let address = UInt(bitPattern: text)
         let isTyped = BusActor.assume {
             // The insertion of stars below calls this handler again.
-            guard typed == 0 else { return false }
-            typed = address
+            guard pendingText == 0 else { return false }
+            pendingText = address
             return true
         }
         guard isTyped else { return }
-        defer { BusActor.assume { typed = 0 } }
+        defer { BusActor.assume { pendingText = 0 } }
         g_signal_stop_emission_by_name(field, "insert-text")
         let fits = BusActor.assume {
             let fits = size <= limit - (line?.count ?? 0)
@@ -205,12 +205,12 @@ import Windows
         // Owned by GTK and valid during the call.
         _ buffer: UnsafeMutablePointer<GtkEntryBuffer>?,
         _ position: guint,
-        // Stars; the typed text lies at `typed`.
+        // Stars; the typed text lies at `pendingText`.
         _ characters: UnsafePointer<CChar>?,
         _ count: guint
     ) -> guint {
-        let source = BusActor.assume { typed }
-        // SAFETY: `insertStars` sets `typed` only while GTK's text is valid.
+        let source = BusActor.assume { pendingText }
+        // SAFETY: `insertStars` sets `pendingText` only while GTK's text is valid.
         guard let characters, let secret = UnsafePointer<CChar>(bitPattern: source)
         else { return 0 }
         let size = offset(of: count, in: secret)

@@ -8,7 +8,7 @@ import ServiceProgram
 ///
 /// Each user has at most one child at a time, so a user with many checks delays only themselves.
 @BusActor final class PasscodeObject: Passcode1Service {
-    @BusActor private final class Turn {
+    @BusActor private final class QueuedCheck {
         let uid: UInt32
         let passcode: SealedPasscode
         let caller: Peer
@@ -43,9 +43,9 @@ import ServiceProgram
     private let directory: String?
     private let setting: PasscodeSetting
     /// Nil disables the killing of leftovers, for a process that also has other children.
-    private let leftovers: Leftovers?
+    private let leftovers: OrphanReaper?
     private var children: [UInt32: CheckProcess] = [:]
-    private var waiting: [Turn] = []
+    private var waiting: [QueuedCheck] = []
     private var isLeaving = false
     private var shadow: ShadowWatch?
 
@@ -60,7 +60,7 @@ import ServiceProgram
         service: String,
         directory: String?,
         isSet: PasscodeSetting,
-        leftovers: Leftovers? = nil
+        leftovers: OrphanReaper? = nil
     ) {
         self.daemon = daemon
         self.key = key
@@ -141,7 +141,7 @@ import ServiceProgram
             }
             // Queue before suspending, so that concurrent calls count against the limit.
             let passcode = SealedPasscode(key: self.key, prompt: prompt, sealed: sealed)
-            let turn = Turn(uid: uid, passcode: passcode, caller: call.peer)
+            let turn = QueuedCheck(uid: uid, passcode: passcode, caller: call.peer)
             self.waiting.append(turn)
             self.startNext()
             return try Self.answer(await turn.end(), uid: uid)
@@ -157,7 +157,7 @@ import ServiceProgram
         }
     }
 
-    private func start(_ turn: Turn) {
+    private func start(_ turn: QueuedCheck) {
         let check = PasscodeCheck(service: service, directory: directory, uid: turn.uid)
         var leaving: EventSource?
         do throws(DBusError) {

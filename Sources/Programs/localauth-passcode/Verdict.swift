@@ -24,7 +24,7 @@ struct CheckReport: Hashable {
     static let longestMessage = 480
 
     /// The unit of a child's lifetime, longer than the usual delay of pam_unix.
-    static let lifeStep = Duration.seconds(3)
+    static let lifetimeUnit = Duration.seconds(3)
 
     init(_ verdict: Verdict, delay: UInt32 = 0, message: String = "") {
         self.verdict = verdict
@@ -33,9 +33,9 @@ struct CheckReport: Hashable {
     }
 
     /// The child's lifetime after a check of `elapsed`, equal for every verdict.
-    func life(after elapsed: Duration) -> Duration {
-        let steps = ((elapsed + .microseconds(delay)) / Self.lifeStep).rounded(.up)
-        return Self.lifeStep * max(steps, 1)
+    func childLifetime(after elapsed: Duration) -> Duration {
+        let steps = ((elapsed + .microseconds(delay)) / Self.lifetimeUnit).rounded(.up)
+        return Self.lifetimeUnit * max(steps, 1)
     }
 
     /// Reads a child's report; nil when it is missing or malformed.

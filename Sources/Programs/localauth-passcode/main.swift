@@ -32,11 +32,11 @@ ServiceProgram(
 .main { connection, arguments in
     let passcode = PasscodeObject(
         daemon: DaemonCaller(on: connection),
-        key: KeptKey.find(in: getenv("RUNTIME_DIRECTORY").map { String(cString: $0) }),
+        key: StoredSealingKey.find(in: getenv("RUNTIME_DIRECTORY").map { String(cString: $0) }),
         service: arguments["pam-service"] ?? "localauth",
         directory: arguments["pam-directory"],
         isSet: PasscodeSetting(rawValue: arguments["passcode-set"] ?? "") ?? .auto,
-        leftovers: Leftovers()
+        leftovers: OrphanReaper()
     )
     try passcode.serve(on: connection)
     let idleness = Idleness(

@@ -11,7 +11,7 @@ extension FaceDriver {
         }
         guard !enrolled.isEmpty else { throw .noTemplates }
         let camera = try await usableCamera(of: enrolled)
-        let count = AttemptCount()
+        let count = PendingMiss()
         return try await run(operation, camera, count) {
             (interruption, report) async throws(FaceFault) in
             let store = try self.store()
@@ -100,7 +100,7 @@ extension FaceDriver {
     private func run(
         _ operation: SensorOperation,
         _ camera: CameraIdentity,
-        _ count: AttemptCount = AttemptCount(),
+        _ count: PendingMiss = PendingMiss(),
         _ body:
             @escaping @BusActor @Sendable (
                 Interruption, @escaping @Sendable (Scanner.Report) -> Void
@@ -164,7 +164,7 @@ extension FaceDriver {
 }
 
 /// Tells the scanner's thread whether a miss is still being counted.
-final class AttemptCount: Sendable {
+final class PendingMiss: Sendable {
     private let isCounting = Mutex(false)
 
     var isWaiting: Bool { isCounting.withLock { $0 } }

@@ -83,14 +83,14 @@ extension FaceSettings {
         }
         let camera = try PinnedCamera(device: device, identity: expected, hook: hook)
             .open(interruption)
-        guard takes(camera.format) else {
+        guard accepts(camera.format) else {
             throw .untrusted("\(device) gives colours, so it is no infrared camera.")
         }
         return camera
     }
 
     /// Whether frames of this format are acceptable: an infrared camera must deliver GREY.
-    func takes(_ format: PixelFormat) -> Bool { !isInfrared || format == .grey }
+    func accepts(_ format: PixelFormat) -> Bool { !isInfrared || format == .grey }
 
     /// The strength; a camera counts as infrared if the driver says so.
     var strength: SensorProperties.Strength { strength(saysInfrared: saysInfrared) }

@@ -11,7 +11,7 @@ import SensorKit
         let place: KeyPlace
         /// The credential made or used; nil when the key's answer proves nothing.
         let credential: Credential?
-        let doubt: String?
+        let objection: String?
     }
 
     typealias Ask =
@@ -27,8 +27,8 @@ import SensorKit
     /// Keys to query again after ``rest``.
     private var resting: Set<KeyPlace> = []
     /// Keys that take no further part, with the fault; nil: the key has no credential of the user.
-    private var settled: [KeyPlace: SensorFault?] = [:]
-    private var silences: [KeyPlace: Int] = [:]
+    private var excludedKeys: [KeyPlace: SensorFault?] = [:]
+    private var timeoutCounts: [KeyPlace: Int] = [:]
     private var touch: Touch?
     private var isOver = false
 
@@ -67,23 +67,23 @@ import SensorKit
             let keys = sensor.keys.filter { only == nil || $0.key == only }
             guard !keys.isEmpty else { return .failure(.disconnected) }
             for (place, stop) in asked where keys[place] == nil { stop.signal() }
-            settled = settled.filter { keys[$0.key] != nil }
+            excludedKeys = excludedKeys.filter { keys[$0.key] != nil }
             // Keys without a credential cause no failure: the right key may still be plugged in.
-            let faults = settled.values.compactMap(\.self)
-            if settled.count == keys.count, let fault = faults.first { return .failure(fault) }
+            let faults = excludedKeys.values.compactMap(\.self)
+            if excludedKeys.count == keys.count, let fault = faults.first { return .failure(fault) }
             for (place, key) in keys { start(place, key) }
-            if settled.count == keys.count { ready() }
+            if excludedKeys.count == keys.count { ready() }
             await sensor.changes.wait()
         }
     }
 
     private func start(_ place: KeyPlace, _ key: SecurityKey) {
-        guard asked[place] == nil, settled[place] == nil, !resting.contains(place) else { return }
+        guard asked[place] == nil, excludedKeys[place] == nil, !resting.contains(place) else { return }
         let stop: EventDescriptor
         do throws(SystemError) {
             stop = try EventDescriptor()
         } catch {
-            settled[place] = .some(.failed("\(error)"))
+            excludedKeys[place] = .some(.failed("\(error)"))
             sensor.changes.notifyAll()
             return
         }
@@ -115,14 +115,14 @@ import SensorKit
     private func hear(_ result: Result<Credential, KeyFault>, from place: KeyPlace) async {
         switch result {
         case .success(let credential):
-            touch = touch ?? Touch(place: place, credential: credential, doubt: nil)
+            touch = touch ?? Touch(place: place, credential: credential, objection: nil)
         case .failure(.invalidProof(let doubt)):
-            touch = touch ?? Touch(place: place, credential: nil, doubt: doubt)
+            touch = touch ?? Touch(place: place, credential: nil, objection: doubt)
         case .failure(.interrupted): break
-        case .failure(.noCredential): settled[place] = .some(nil)
-        case .failure(.enrolled): settled[place] = .some(.duplicate)
-        case .failure(.full): settled[place] = .some(.full)
-        case .failure(.failed(let sentence)): settled[place] = .some(.failed(sentence))
+        case .failure(.noCredential): excludedKeys[place] = .some(nil)
+        case .failure(.enrolled): excludedKeys[place] = .some(.duplicate)
+        case .failure(.full): excludedKeys[place] = .some(.full)
+        case .failure(.failed(let sentence)): excludedKeys[place] = .some(.failed(sentence))
         case .failure(.busy):
             isReady = false
             operation.busy(by: FileHolder.all(of: [place.path]).first?.program ?? "")
@@ -132,9 +132,9 @@ import SensorKit
             await sensor.look()
         case .failure(.touchTimeout): rest(place)
         case .failure(.silent):
-            silences[place, default: 0] += 1
-            if silences[place, default: 0] < Self.mostSilences { return rest(place) }
-            settled[place] = .some(
+            timeoutCounts[place, default: 0] += 1
+            if timeoutCounts[place, default: 0] < Self.mostSilences { return rest(place) }
+            excludedKeys[place] = .some(
                 .failed("The security key doesn't answer: unplug it and plug it in again.")
             )
         }

@@ -36,7 +36,7 @@ extension KeySensor {
             {
                 return entry.id
             }
-            if let doubt = touch.doubt { log(.warning, doubt) }
+            if let doubt = touch.objection { log(.warning, doubt) }
             try await operation.noMatch()
         }
     }
@@ -64,7 +64,7 @@ extension KeySensor {
             }
         }
         .run()
-        guard let credential = made.credential else { throw .failed(made.doubt ?? "") }
+        guard let credential = made.credential else { throw .failed(made.objection ?? "") }
         operation.stage(1, of: Self.stages)
         // Prove that the credential belongs to this key and that the key can use it.
         let proof = try await KeyRound(self, operation, only: made.place) { key, stop, waits in
@@ -77,7 +77,7 @@ extension KeySensor {
             }
         }
         .run()
-        guard let proven = proof.credential else { throw .failed(proof.doubt ?? "") }
+        guard let proven = proof.credential else { throw .failed(proof.objection ?? "") }
         guard !operation.isCanceled else { throw .canceled }
         operation.stage(2, of: Self.stages)
         do throws(SystemError) {

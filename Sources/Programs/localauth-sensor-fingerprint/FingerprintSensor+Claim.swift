@@ -4,7 +4,7 @@ import SensorKit
 
 extension FingerprintSensor {
     /// Claims the reader, after this process has released it and while the machine is awake.
-    func open(
+    func claimWhenFree(
         for user: String,
         unless isCanceled: @BusActor () -> Bool = { false }
     ) async throws(FprintFault) -> FprintSession {
@@ -50,22 +50,22 @@ extension FingerprintSensor {
             try await session.claim(for: user)
             return session
         } catch {
-            giveBack(session)
+            releaseInBackground(session)
             throw error
         }
     }
 
     /// Releases the claim without waiting for fprintd.
-    func leave(_ session: FprintSession, undoing finger: Finger? = nil) {
+    func releaseClaim(_ session: FprintSession, undoing finger: Finger? = nil) {
         self.session = nil
         isTaken = false
-        giveBack(session, undoing: finger)
+        releaseInBackground(session, undoing: finger)
     }
 
     /// Releases the claim in the background.
     ///
     /// Until that is done, `closing` blocks new claims, which fprintd would refuse as "in use".
-    private func giveBack(_ session: FprintSession, undoing finger: Finger? = nil) {
+    private func releaseInBackground(_ session: FprintSession, undoing finger: Finger? = nil) {
         closing += 1
         onLoop {
             await session.close(undoing: finger) {

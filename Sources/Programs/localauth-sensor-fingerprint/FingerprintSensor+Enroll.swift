@@ -26,11 +26,11 @@ extension FingerprintSensor {
                 try await collect(session, operation)
             }
         } catch {
-            leave(session, undoing: chosen)
+            releaseClaim(session, undoing: chosen)
             await settle(within: Self.undoPatience)
             throw SensorFault(error)
         }
-        leave(session)
+        releaseClaim(session)
         await settle(within: Self.releasePatience)
         guard let finger = chosen else {
             throw Finger(label: label) == nil ? .full : .duplicate

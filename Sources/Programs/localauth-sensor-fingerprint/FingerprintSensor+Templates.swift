@@ -74,8 +74,8 @@ extension FingerprintSensor {
         var deleted: UInt32 = 0
         var former: EnrolledFingers?
         do throws(FprintFault) {
-            let session = try await open(for: user, unless: isCanceled)
-            defer { leave(session) }
+            let session = try await claimWhenFree(for: user, unless: isCanceled)
+            defer { releaseClaim(session) }
             // Forget the list: SensorKit reports this sensor's own changes, and the claim keeps
             // other programs from making any.
             former = lists.removeValue(forKey: uid)

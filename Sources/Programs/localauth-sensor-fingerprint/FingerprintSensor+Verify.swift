@@ -31,7 +31,7 @@ extension FingerprintSensor {
         while true {
             let session = try await claim(for: user, operation)
             let end = await look(session, operation, &faults)
-            leave(session)
+            releaseClaim(session)
             switch end {
             case .finished(let finger):
                 await settle(within: Self.releasePatience)
@@ -64,7 +64,7 @@ extension FingerprintSensor {
     ) async throws(SensorFault) -> FprintSession {
         while true {
             do throws(FprintFault) {
-                return try await open(for: user) { operation.isCanceled }
+                return try await claimWhenFree(for: user) { operation.isCanceled }
             } catch {
                 guard error == .inUse else { throw await meaning(of: error) }
             }

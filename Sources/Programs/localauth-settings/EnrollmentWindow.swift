@@ -25,8 +25,8 @@ import Windows
         describe()
         part("window").on("close-request") { [weak self] in self?.close() }
         part("cancel").on("clicked") { [weak self] in self?.close() }
-        part("primary").on("clicked") { [weak self] in self?.goOn() }
-        part("name").on("activate") { [weak self] in self?.goOn() }
+        part("primary").on("clicked") { [weak self] in self?.performPrimaryAction() }
+        part("name").on("activate") { [weak self] in self?.performPrimaryAction() }
         part("window")
             .onKey { [weak self] key in
                 guard key == UInt32(GDK_KEY_Escape) else { return false }
@@ -91,7 +91,7 @@ import Windows
 
     // MARK: User input
 
-    private func goOn() {
+    private func performPrimaryAction() {
         guard call == nil else { return }
         if isDone { return close() }
         do throws(DBusError) {

@@ -8,7 +8,7 @@ import Linux
 /// Orphans are reparented to their check, and to this process when the check ends. So each child of
 /// this process that is not a check was left behind. A child's pid can't be reused before this
 /// process reaps it, so the kill hits no other process.
-@BusActor final class Leftovers {
+@BusActor final class OrphanReaper {
     /// Processes killed but not yet reaped, with a watch that fires at their exit.
     private var ending: [pid_t: (descriptor: OwnedDescriptor, watch: EventSource)] = [:]
 

@@ -5,7 +5,7 @@ import Sealing
 /// Keeps the verifier's key pair beyond the process, which exits when idle.
 ///
 /// The runtime directory is readable by root alone, and empty at each boot.
-enum KeptKey {
+enum StoredSealingKey {
     private static let name = "sealing-key"
 
     /// Loads the key from the runtime directory, or creates one and stores it there.
