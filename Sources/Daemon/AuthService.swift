@@ -346,14 +346,15 @@ extension AuthService: EnrolmentEvents {
         for context in clients.contexts(of: uid) { context.announce("DomainState") }
     }
 
-    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange, doubt: DBusError?) {
+    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange, lostReply: DBusError?)
+    {
         audit.write(
             AuditRecord(
                 .learnedChanged,
                 uid: uid,
                 [
                     .sensor: sensor, .operation: change.rawValue,
-                    .outcome: doubt?.outcome ?? "Success",
+                    .outcome: lostReply?.outcome ?? "Success",
                 ]
             )
         )

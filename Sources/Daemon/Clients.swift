@@ -10,7 +10,7 @@ final class Clients {
     private var lastID: UInt64 = 0
     private let disconnected: @BusActor (Client) -> Void
 
-    /// - Parameter left: called after a connection has left the bus.
+    /// - Parameter disconnected: called after a connection has left the bus.
     init(disconnected: @escaping @BusActor (Client) -> Void) {
         self.disconnected = disconnected
     }

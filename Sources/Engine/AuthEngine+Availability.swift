@@ -13,7 +13,12 @@ extension AuthEngine {
         at moment: Instant
     ) -> Refusal? {
         if let context, isInvalid(context) { return .invalidContext }
-        return refusal(of: policy.factors, uid: uid, facts: withholdingDistantSensors(facts, uid), at: moment)
+        return refusal(
+            of: policy.factors,
+            uid: uid,
+            facts: withholdingDistantSensors(facts, uid),
+            at: moment
+        )
     }
 
     /// Returns why none of the factors can be proved now, or nil if at least one can.

@@ -164,7 +164,9 @@ struct AccessStageTests {
     @Test("L8: A sensor that is too weak neither runs for an item nor proves anything for it")
     func strength() throws {
         var desk = EngineHarness(.webcam)
-        desk.evaluate(.biometrics, context: EngineHarness.context) { $0.requiresConfirmation = false }
+        desk.evaluate(.biometrics, context: EngineHarness.context) {
+            $0.requiresConfirmation = false
+        }
         desk.scan("webcam", matching: true)
         let id = try desk.access([.biometryAny], context: EngineHarness.context) {
             $0.minimumStrength = .strong
@@ -214,7 +216,9 @@ struct AccessStageTests {
         var desk = EngineHarness(.finger, .sensor("other", .fingerprint))
         desk.evaluate(.biometrics, context: EngineHarness.context)
         desk.scan("other", matching: true)
-        let id = try desk.access([.biometryAny], context: EngineHarness.context) { $0.sensors = ["finger"] }
+        let id = try desk.access([.biometryAny], context: EngineHarness.context) {
+            $0.sensors = ["finger"]
+        }
         #expect(desk.isPending(id))
         desk.send(.canceled(id))
         let any = try desk.access([.biometryAny], context: EngineHarness.context) {
@@ -272,7 +276,10 @@ struct AccessStageTests {
         var desk = EngineHarness(.finger)
         desk.evaluate(.biometrics, context: EngineHarness.context)
         desk.scan(matching: true)
-        let id = try desk.access([.biometryAny, .applicationPassword], context: EngineHarness.context)
+        let id = try desk.access(
+            [.biometryAny, .applicationPassword],
+            context: EngineHarness.context
+        )
         #expect(desk.presentation(id)?.stage == .applicationPassword)
         desk.send(.passwordTried(id, .correct))
         #expect(desk.isPending(id))
@@ -292,7 +299,10 @@ struct AccessStageTests {
             #expect(desk.send(.passwordOffered(id)) == [.takePassword(id)])
             desk.send(.passcodeVerified(id, verdict))
             #expect(desk.isPending(id))
-            #expect(desk.engine.record(of: EngineHarness.uid).wrongPasscodes == (verdict == .wrong ? 1 : 0))
+            #expect(
+                desk.engine.record(of: EngineHarness.uid).wrongPasscodes
+                    == (verdict == .wrong ? 1 : 0)
+            )
             desk.send(.passwordTried(id, .correct))
             #expect(desk.grant(id)?.proofs.map(\.mechanism) == [.biometry])
         }

@@ -14,15 +14,23 @@ struct AgeTests {
     }
 
     private func message(_ desk: EngineHarness) -> String {
-        desk.engine.availability(.biometrics, uid: EngineHarness.uid, facts: desk.facts, at: desk.now)?
-            .message ?? ""
+        desk.engine.availability(
+            .biometrics,
+            uid: EngineHarness.uid,
+            facts: desk.facts,
+            at: desk.now
+        )?
+        .message ?? ""
     }
 
     // MARK: - Age
 
     @Test("R50, L11: After a boot, biometry waits for a password, which policy 2 accepts")
     func boot() {
-        var desk = EngineHarness(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
+        var desk = EngineHarness(
+            .finger,
+            settings: AgeTests.settings { $0.passcodeAfterBoot = true }
+        )
         #expect(desk.available(.biometrics) == .biometryLockout)
         #expect(message(desk).contains("after a restart"))
         #expect(desk.refused(.biometrics) == .biometryLockout)
@@ -37,7 +45,10 @@ struct AgeTests {
 
     @Test("R50: After a boot, a biometric unlock does not replace the password")
     func bootAndUnlock() {
-        var desk = EngineHarness(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
+        var desk = EngineHarness(
+            .finger,
+            settings: AgeTests.settings { $0.passcodeAfterBoot = true }
+        )
         desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: false))
         #expect(desk.available(.biometrics) == .biometryLockout)
         desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
@@ -46,7 +57,10 @@ struct AgeTests {
 
     @Test("R50: A logout stops running biometry, which then waits for a password")
     func logout() {
-        var desk = EngineHarness(.finger, settings: AgeTests.settings { $0.passcodeAfterBoot = true })
+        var desk = EngineHarness(
+            .finger,
+            settings: AgeTests.settings { $0.passcodeAfterBoot = true }
+        )
         desk.send(.unlocked(uid: EngineHarness.uid, byPasscode: true))
         let id = desk.evaluate(.biometrics)
         desk.send(.loggedOut(uid: EngineHarness.uid))

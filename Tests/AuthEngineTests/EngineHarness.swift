@@ -173,7 +173,14 @@ struct EngineHarness {
     }
 
     func available(_ policy: Policy, context: ContextID? = nil) -> RefusalCode? {
-        engine.availability(policy, uid: EngineHarness.uid, facts: facts, context: context, at: now)?.code
+        engine.availability(
+            policy,
+            uid: EngineHarness.uid,
+            facts: facts,
+            context: context,
+            at: now
+        )?
+        .code
     }
 
     func refusal(_ id: EvaluationID) -> RefusalCode? {
@@ -213,7 +220,9 @@ struct EngineHarness {
 
     /// The user's record in the last write.
     var lastWrite: UserRecord? {
-        for case .save(_, uid: EngineHarness.uid, let record) in effects.reversed() { return record }
+        for case .save(_, uid: EngineHarness.uid, let record) in effects.reversed() {
+            return record
+        }
         return nil
     }
 
@@ -223,7 +232,10 @@ struct EngineHarness {
     }
 
     /// Starts an evaluation with its own prompt in its own session.
-    mutating func evaluateElsewhere(_ number: UInt64, uid: UInt32 = EngineHarness.uid) -> EvaluationID {
+    mutating func evaluateElsewhere(
+        _ number: UInt64,
+        uid: UInt32 = EngineHarness.uid
+    ) -> EvaluationID {
         let session = "session \(number)"
         register(AgentID(100 + number), session: session, uid: uid)
         facts.session = session

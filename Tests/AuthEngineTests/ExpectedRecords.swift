@@ -100,7 +100,9 @@ struct ExpectedRecords {
         for (uid, book) in books {
             let record = engine.record(of: uid)
             if !record.isAsStrict(as: book) { complain("of \(uid) something is forgotten") }
-            if record.fieldsThatMustSurvive != book.fieldsThatMustSurvive { complain("of \(uid) something is made up") }
+            if record.fieldsThatMustSurvive != book.fieldsThatMustSurvive {
+                complain("of \(uid) something is made up")
+            }
         }
         if isSuspended, !engine.evaluations.isEmpty { complain("evaluations run in sleep") }
     }

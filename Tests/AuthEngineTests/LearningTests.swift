@@ -60,14 +60,18 @@ struct LearningTests {
         desk.scan("webcam", matching: true)
         desk.configure { $0.updatesFaceTemplates = false }
         desk.passcode(next, .correct)
-        #expect(desk.grant(next) != nil && desk.templateUpdates.isEmpty, "off when it was confirmed")
+        #expect(
+            desk.grant(next) != nil && desk.templateUpdates.isEmpty,
+            "off when it was confirmed"
+        )
     }
 
     @Test("Only a face is updated, and only where the prompt could ask for the password")
     func onlyFaces() throws {
         var desk = desk(.finger, .face, .key)
         let either = desk.evaluate(.biometricsOrPasscode)
-        let may = desk.operations.filter { desk.engine.mayUpdateTemplate(from: $0.id) }.map(\.sensor)
+        let may = desk.operations.filter { desk.engine.mayUpdateTemplate(from: $0.id) }
+            .map(\.sensor)
         #expect(may == ["face"])
         desk.send(.canceled(either))
         desk.evaluate(.biometrics)
@@ -121,7 +125,10 @@ struct LearningTests {
         let first = try desk.access([.devicePasscode], context: EngineHarness.context)
         desk.passcode(first, .correct)
         #expect(desk.grant(first) != nil)
-        let second = try desk.access([.biometryAny, .devicePasscode], context: EngineHarness.context)
+        let second = try desk.access(
+            [.biometryAny, .devicePasscode],
+            context: EngineHarness.context
+        )
         desk.scan("face", matching: true)
         #expect(desk.grant(second)?.proofs.map(\.mechanism).contains(.biometry) == true)
         #expect(desk.templateUpdates.isEmpty)
@@ -131,6 +138,8 @@ struct LearningTests {
 extension EngineHarness {
     /// The sensors that were told to update a template, in order.
     var templateUpdates: [String] {
-        effects.compactMap { if case .updateTemplate(_, _, let sensor) = $0 { sensor } else { nil } }
+        effects.compactMap {
+            if case .updateTemplate(_, _, let sensor) = $0 { sensor } else { nil }
+        }
     }
 }

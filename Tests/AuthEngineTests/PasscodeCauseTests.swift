@@ -25,7 +25,10 @@ struct PasscodeCauseTests {
             for cause in [first, second] {
                 desk.send(.passcodeRequired(uid: EngineHarness.uid, cause: cause))
             }
-            #expect(desk.engine.records[EngineHarness.uid]?.passcodeCause == kept, "\(first), \(second)")
+            #expect(
+                desk.engine.records[EngineHarness.uid]?.passcodeCause == kept,
+                "\(first), \(second)"
+            )
             #expect(desk.lastWrite?.passcodeCause == kept)
         }
     }

@@ -34,7 +34,9 @@ struct PasscodeTurnTests {
         let ids = (1...2).map { desk.evaluateElsewhere($0) }
         desk.register(AgentID(50), session: "locked")
         desk.facts.session = "locked"
-        let unlock = desk.evaluate(.biometricsOrPasscode, client: EngineHarness.other) { $0.isUnlock = true }
+        let unlock = desk.evaluate(.biometricsOrPasscode, client: EngineHarness.other) {
+            $0.isUnlock = true
+        }
         for id in ids + [unlock] { desk.send(.passcodeOffered(id)) }
         desk.send(.passcodeVerified(ids[0], .wrong))
         #expect(desk.asked == [ids[0], unlock])
@@ -236,7 +238,10 @@ struct PasscodeTurnTests {
             if hasLeft { desk.send(.canceled(id)) }
             desk.send(.passcodeVerified(id, .correct))
             #expect(desk.grant(id) == nil)
-            #expect(desk.engine.record(of: EngineHarness.uid).wrongPasscodes == 7, "like a wrong one")
+            #expect(
+                desk.engine.record(of: EngineHarness.uid).wrongPasscodes == 7,
+                "like a wrong one"
+            )
             #expect(desk.isPending(id) || hasLeft)
         }
     }
@@ -244,7 +249,8 @@ struct PasscodeTurnTests {
     /// Starts a prompt with two stages that a password can prove.
     ///
     /// No access control has such stages yet.
-    private static func twoStages(_ desk: inout EngineHarness, _ first: Set<Factor>) -> EvaluationID {
+    private static func twoStages(_ desk: inout EngineHarness, _ first: Set<Factor>) -> EvaluationID
+    {
         desk.evaluate(.biometricsOrPasscode) { $0.stages = [first, [.passcode]] }
     }
 

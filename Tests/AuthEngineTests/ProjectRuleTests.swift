@@ -7,7 +7,12 @@ struct ProjectRuleTests {
     @Test("L5: All usable sensors run at once; the first match wins and cancels the others")
     func firstMatchWins() {
         let broken = SensorFact.sensor("broken", .face, .strong, .unavailable)
-        var desk = EngineHarness(.finger, .face, broken, .sensor("other", .fingerprint, templates: 0))
+        var desk = EngineHarness(
+            .finger,
+            .face,
+            broken,
+            .sensor("other", .fingerprint, templates: 0)
+        )
         let id = desk.evaluate(.biometrics)
         #expect(desk.operations.map(\.sensor) == ["finger", "face"])
         let effects = desk.scan(matching: true)

@@ -229,7 +229,9 @@ struct PromptTests {
         #expect(desk.end(id) == .canceled)
         #expect(desk.isPending(oneShot))
         #expect(desk.send(.invalidated(EngineHarness.context)).isEmpty)
-        #expect(desk.available(.biometricsOrPasscode, context: EngineHarness.context) == .invalidContext)
+        #expect(
+            desk.available(.biometricsOrPasscode, context: EngineHarness.context) == .invalidContext
+        )
         let before = desk.effects.count
         let later = desk.evaluate(.biometrics, context: EngineHarness.context)
         #expect(desk.refusal(later) == .invalidContext)
@@ -367,7 +369,11 @@ struct PromptTests {
         var desk = EngineHarness(.finger)
         succeed(&desk, .passcode)
         desk.send(.enrolmentChanged(uid: EngineHarness.uid))
-        let age = desk.engine.passcodeAge(of: EngineHarness.context, uid: EngineHarness.uid, at: desk.now)
+        let age = desk.engine.passcodeAge(
+            of: EngineHarness.context,
+            uid: EngineHarness.uid,
+            at: desk.now
+        )
         #expect(age == .zero)
     }
 
@@ -476,7 +482,12 @@ struct PromptTests {
         desk.register(AgentID(4), session: "other")
         desk.register(AgentID(5), uid: 2000)
         func chosen(_ processes: [Int32] = []) -> AgentID? {
-            desk.engine.agent(for: EngineHarness.uid, session: EngineHarness.session, processes: processes)?.id
+            desk.engine.agent(
+                for: EngineHarness.uid,
+                session: EngineHarness.session,
+                processes: processes
+            )?
+            .id
         }
         #expect(chosen([99, 100]) == AgentID(6) && chosen([98, 100]) == AgentID(3))
         #expect(chosen() == EngineHarness.agent)

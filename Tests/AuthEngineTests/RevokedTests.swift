@@ -29,7 +29,10 @@ struct RevokedTests {
         remote(&desk)
         desk.passcode(id, .correct)
         #expect(desk.refusal(id) == .biometryLockout)
-        let other = try desk.access([.biometryAny, .applicationPassword], context: EngineHarness.context)
+        let other = try desk.access(
+            [.biometryAny, .applicationPassword],
+            context: EngineHarness.context
+        )
         #expect(desk.refusal(other) == .biometryLockout)
     }
 
@@ -164,7 +167,10 @@ struct RevokedTests {
         var desk = EngineHarness(.finger)
         desk.evaluate(.biometrics, context: EngineHarness.context)
         desk.scan(matching: true)
-        let id = try desk.access([.biometryCurrentSet, .devicePasscode], context: EngineHarness.context)
+        let id = try desk.access(
+            [.biometryCurrentSet, .devicePasscode],
+            context: EngineHarness.context
+        )
         #expect(desk.presentation(id)?.stage == .passcode)
         let waiting = try desk.access([.devicePasscode])
         let looking = desk.evaluate(.biometrics, client: EngineHarness.other)

@@ -134,7 +134,9 @@ struct SessionRuleTests {
         desk.facts.session = nil
         let next = desk.evaluate(.biometrics, context: EngineHarness.context)
         #expect(desk.refusal(next) == .notInteractive)
-        let item = desk.evaluate(.biometrics, context: EngineHarness.context) { $0.operation = .useItem }
+        let item = desk.evaluate(.biometrics, context: EngineHarness.context) {
+            $0.operation = .useItem
+        }
         #expect(desk.refusal(item) == .notInteractive)
         desk.facts.hasMissedNoLock = true
         desk.facts.session = EngineHarness.session
@@ -169,7 +171,11 @@ struct SessionRuleTests {
         #expect(shown() == AgentID(3))
         #expect(shown(EngineHarness.session, 101) == EngineHarness.agent)
         #expect(shown("other") == nil)
-        let own = desk.engine.agent(for: EngineHarness.uid, session: EngineHarness.session, processes: [100])
+        let own = desk.engine.agent(
+            for: EngineHarness.uid,
+            session: EngineHarness.session,
+            processes: [100]
+        )
         #expect(own?.id == EngineHarness.agent)
         // An agent outside sessions serves its process in any session.
         desk.register(AgentID(4), session: "", kind: .process(200), uid: 0)

@@ -9,8 +9,8 @@ import Testing
 /// `LA_SEED` replays one life, `LA_RUNS` sets the number of lives.
 ///
 /// By default the seeds are fixed, so that a failure points to the last change. `make nightly` sets
-/// `LA_RUNS` and uses other seeds. A seed reproduces a life only while `RandomLife` and the engine are
-/// unchanged. Turn a failure into a test with the events of the report, which are Swift code.
+/// `LA_RUNS` and uses other seeds. A seed reproduces a life only while `RandomLife` and the engine
+/// are unchanged. Turn a failure into a test with the events of the report, which are Swift code.
 @Suite("Random lives")
 struct SimulationTests {
     private static let steps = 300

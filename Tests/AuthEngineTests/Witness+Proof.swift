@@ -21,7 +21,9 @@ extension Witness {
         if !known.isPasscodeCorrect || known.isEnded {
             complain("something is learned without a passcode: \(id)")
         }
-        if !engine.settings.updatesFaceTemplates { complain("something is learned, and must not be") }
+        if !engine.settings.updatesFaceTemplates {
+            complain("something is learned, and must not be")
+        }
         live[id]?.seen[operation] = nil
     }
 

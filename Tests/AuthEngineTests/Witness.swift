@@ -291,7 +291,8 @@ struct Witness: Hashable {
                 keepsUntil: isInvalid ? nil : now + lifetime
             )
             seeReply(id, outcome, event, write, engine)
-        case .updateTemplate(let operation, let id, let sensor): seeLesson(operation, id, sensor, engine)
+        case .updateTemplate(let operation, let id, let sensor):
+            seeLesson(operation, id, sensor, engine)
         case .takePassword, .answerMiss: break
         }
     }

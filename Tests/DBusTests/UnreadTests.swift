@@ -242,7 +242,9 @@ struct UnreadTests {
         try await PrivateBus.run { bus in
             let guarded = NeighbourGuard(try bus.connect())
             let user = UserShare()
-            let callers = [Self.caller(GuardLimits.alwaysAllowedUnread, of: user), Self.caller(of: user)]
+            let callers = [
+                Self.caller(GuardLimits.alwaysAllowedUnread, of: user), Self.caller(of: user),
+            ]
             guarded.unread = GuardLimits.unreadOfAll
             for caller in callers { #expect(!guarded.isBlocked(caller)) }
             user.unread += 1

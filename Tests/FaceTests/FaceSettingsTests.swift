@@ -42,8 +42,8 @@ import Testing
     func formats() throws {
         let (any, infrared) = (try settings([]), try settings(["infrared"]))
         for format in PixelFormat.allCases {
-            #expect(any.accepts(format))
-            #expect(infrared.accepts(format) == (format == .grey), "\(format)")
+            #expect(any.accepts(format: format))
+            #expect(infrared.accepts(format: format) == (format == .grey), "\(format)")
         }
     }
 }

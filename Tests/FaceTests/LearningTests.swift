@@ -128,14 +128,14 @@ import Testing
             user: 1000,
             camera: Self.camera
         )
-        let lessons: [(template: String, place: Float)] = [
+        let updates: [(template: String, place: Float)] = [
             (id, 0.06), (other, 0.06), (id, 0.12), (other, 0.12), (id, 0.18), (other, 0.18),
             (id, 0.24),
         ]
-        for (number, lesson) in lessons.enumerated() {
+        for (number, update) in updates.enumerated() {
             let time = Self.now + Int64(number) * Self.day
-            let face = Seen.numbers(lesson.place)
-            let isLearned = try await learn(store, lesson.template, face, at: time)
+            let face = Seen.numbers(update.place)
+            let isLearned = try await learn(store, update.template, face, at: time)
             #expect(isLearned == (number < 5), "number \(number)")
         }
         #expect(try await store.templateUpdates(of: 1000).count == 5)

@@ -122,22 +122,22 @@ final class PipeWireRig {
         let address = try address
         do throws(CameraFault) {
             let connection = try PipeWireConnection(address)
-            var standing = connection.serve()
-            while standing == .unknown {
+            var state = connection.serve()
+            while state == .unknown {
                 var waiting = [pollfd(fd: connection.descriptor, events: 1, revents: 0)]
                 guard poll(&waiting, 1, 60_000) > 0 else { return .unknown }
-                standing = connection.serve()
+                state = connection.serve()
             }
-            return standing
+            return state
         } catch {
             return .fault(error)
         }
     }
 
     private func identity() throws -> CameraIdentity {
-        let standing = try cameraState()
-        guard case .camera(let identity) = standing else {
-            throw TestFailure("no camera: \(standing)")
+        let state = try cameraState()
+        guard case .camera(let identity) = state else {
+            throw TestFailure("no camera: \(state)")
         }
         return identity
     }

@@ -27,8 +27,8 @@ struct PipeWireTests {
         }
     }
 
-    private func message(_ standing: PipeWireConnection.CameraState) -> String {
-        if case .fault(let fault) = standing { message(fault) } else { "\(standing)" }
+    private func message(_ state: PipeWireConnection.CameraState) -> String {
+        if case .fault(let fault) = state { message(fault) } else { "\(state)" }
     }
 
     @Test(

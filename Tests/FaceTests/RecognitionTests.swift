@@ -100,7 +100,7 @@ enum Seen {
         #expect(outcomes([Seen.me, Seen.dark, Seen.me]).last == .match("mine"))
         let night = outcomes([FrameFindings](repeating: Seen.dark, count: 100))
         #expect(night.count { $0 == .hint(.tooDark) } == 2)
-        #expect(!night.contains(.noMatch))
+        #expect(!night.contains(.miss))
     }
 
     @Test("Closed eyes give a hint: no match, no miss, and they separate matching frames")
@@ -111,7 +111,7 @@ enum Seen {
         #expect(outcomes([Seen.me, asleep, Seen.me]) == [.nothing, .nothing, .nothing])
         #expect(outcomes([asleep, Seen.me, Seen.me]).last == .match("mine"))
         let stranger = Seen.face(person: 3, eyes: 0.2)
-        #expect(!outcomes([FrameFindings](repeating: stranger, count: 50)).contains(.noMatch))
+        #expect(!outcomes([FrameFindings](repeating: stranger, count: 50)).contains(.miss))
     }
 
     @Test("Without the check of attention, closed eyes match")
@@ -135,7 +135,7 @@ enum Seen {
     @Test("Ten good frames of another person are one miss")
     func stranger() {
         let seen = outcomes([FrameFindings](repeating: Seen.stranger, count: 20))
-        #expect(seen.indices.filter { seen[$0] == .noMatch } == [9, 19])
+        #expect(seen.indices.filter { seen[$0] == .miss } == [9, 19])
     }
 
     @Test("Frames of low quality give a hint and no miss")
@@ -152,7 +152,7 @@ enum Seen {
         for (sight, hint) in cases {
             let seen = outcomes([FrameFindings](repeating: sight, count: 50))
             #expect(seen.contains(.hint(hint)), "\(hint)")
-            #expect(!seen.contains(.noMatch), "\(hint)")
+            #expect(!seen.contains(.miss), "\(hint)")
         }
         var glare = Seen.stranger
         glare.glare = 0.7
@@ -187,21 +187,21 @@ enum Seen {
         }
         #expect(outcomes(shaky(0)).contains(.match("mine")))
         let seen = outcomes(shaky(3))
-        #expect(seen.indices.filter { seen[$0] == .noMatch } == [9, 19])
+        #expect(seen.indices.filter { seen[$0] == .miss } == [9, 19])
         #expect(
             outcomes([FrameFindings](repeating: Seen.face(0.3, size: 0.13), count: 2)).last
                 == .match("mine")
         )
         let far = outcomes([FrameFindings](repeating: Seen.face(person: 3, size: 0.13), count: 10))
-        #expect(far.last == .noMatch)
+        #expect(far.last == .miss)
     }
 
     @Test("A matching frame resets the count of misses, and leaving does not")
     func forgotten() {
         let nine = [FrameFindings](repeating: Seen.stranger, count: 9)
         let empty = [FrameFindings](repeating: Seen.empty, count: 3 * Recognition.emptyFrames)
-        #expect(outcomes(nine + empty + nine).contains(.noMatch))
-        #expect(!outcomes(nine + [Seen.me] + nine).contains(.noMatch))
+        #expect(outcomes(nine + empty + nine).contains(.miss))
+        #expect(!outcomes(nine + [Seen.me] + nine).contains(.miss))
     }
 
     @Test("An empty scene gives no match and no miss, but a hint")
@@ -285,7 +285,7 @@ enum Seen {
         #expect(sitting.side != nil && !sitting.matches)
         // Every second frame is dark, and dark frames do not count towards the limit.
         let asked = try #require(sitting.outcomes.firstIndex { $0.isTurn })
-        let failed = try #require(sitting.outcomes.firstIndex(of: .noMatch))
+        let failed = try #require(sitting.outcomes.firstIndex(of: .miss))
         #expect(failed - asked == 2 * LivenessCheck.frames)
     }
 
@@ -296,7 +296,7 @@ enum Seen {
         let side = try #require(sitting.side)
         sitting.turn(side)
         sitting.show(Seen.me, 2)
-        #expect(sitting.matches && !sitting.outcomes.contains(.noMatch))
+        #expect(sitting.matches && !sitting.outcomes.contains(.miss))
     }
 
     @Test("Users are asked for either side")
@@ -325,7 +325,7 @@ enum Seen {
         sitting.show(Seen.me, 5)
         let side = try #require(sitting.side)
         sitting.show(Seen.face(0.4, yaw: -side * 0.25), 1)
-        #expect(sitting.outcomes.contains(.noMatch))
+        #expect(sitting.outcomes.contains(.miss))
         sitting.show(Seen.me, 1)
         #expect(!sitting.matches)
     }
@@ -418,7 +418,8 @@ extension Recognition.Outcome {
             (Seen.face(eyes: 0.2), .lookAtCamera), (Seen.dark, .tooDark), (Seen.two, .center),
         ]
         for (sight, hint) in cases {
-            let seen = outcomes([FrameFindings](repeating: sight, count: 40)).filter { $0 != .nothing }
+            let seen = outcomes([FrameFindings](repeating: sight, count: 40))
+                .filter { $0 != .nothing }
             #expect(seen == [.hint(hint)], "\(hint)")
         }
     }

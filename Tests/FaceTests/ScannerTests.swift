@@ -65,7 +65,7 @@ import Testing
     private func scanner(
         _ frames: [UInt8],
         isEndless: Bool = false,
-        asksForLife: Bool = false,
+        requiresLiveness: Bool = false,
         asksForAttention: Bool = true,
         pace: Duration = .seconds(1)
     ) throws -> Scanner {
@@ -73,9 +73,9 @@ import Testing
         let looks = Mutex(0)
         return try Scanner(
             threshold: .ordinary,
-            requiresLiveness: asksForLife,
+            requiresLiveness: requiresLiveness,
             asksForAttention: asksForAttention,
-            analyzer: { () throws(FaceFault) in { Self.eye($0) } },
+            makeAnalyzer: { () throws(FaceFault) in { Self.eye($0) } },
             camera: { (_, _) throws(CameraFault) in List(frames, isEndless: isEndless) },
             now: {
                 begin
@@ -101,7 +101,7 @@ import Testing
         let match = try await scanner(frames)
             .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
         #expect(match.id == "mine")
-        #expect(reports.all == [.ready, .noMatch])
+        #expect(reports.all == [.ready, .miss])
     }
 
     /// Simulates a user in the emitter's light who turns as soon as a hint requests it.
@@ -139,7 +139,7 @@ import Testing
             let frames = [[UInt8]](repeating: two, count: 20).flatMap(\.self)
             let reports = Reports()
             await #expect(throws: FaceFault.camera(.disconnected), "\(two)") {
-                try await scanner(frames, asksForLife: true)
+                try await scanner(frames, requiresLiveness: true)
                     .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
             }
             let isTold = !Set(reports.all).isDisjoint(with: [.hint(.turnLeft), .hint(.turnRight)])
@@ -149,7 +149,7 @@ import Testing
         let other = try Scanner(
             threshold: .ordinary,
             requiresLiveness: true,
-            analyzer: { () throws(FaceFault) in { Self.eye($0) } },
+            makeAnalyzer: { () throws(FaceFault) in { Self.eye($0) } },
             camera: { (_, _) throws(CameraFault) in Sitter(reports) }
         )
         let match = try await other.verify(Self.templates, camera: .replay, Interruption()) {
@@ -193,7 +193,7 @@ import Testing
             let match = try await scanner(frames + [1, 1], pace: .milliseconds(40))
                 .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
             #expect(match.id == "mine")
-            #expect(reports.all.contains(.noMatch) == isMiss, "\(times) times")
+            #expect(reports.all.contains(.miss) == isMiss, "\(times) times")
         }
     }
 
@@ -208,13 +208,13 @@ import Testing
             let match = try await scanner(frames + [1, 1], pace: .milliseconds(30))
                 .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
             #expect(match.id == "mine")
-            #expect(!reports.all.contains(.noMatch))
+            #expect(!reports.all.contains(.miss))
         }
         let reports = Reports()
         let stranger = [UInt8](repeating: 2, count: 60)
         _ = try await scanner(asleep + stranger + [1, 1], pace: .milliseconds(30))
             .verify(Self.templates, camera: .replay, Interruption()) { reports.add($0) }
-        #expect(reports.all.contains(.noMatch))
+        #expect(reports.all.contains(.miss))
     }
 
     @Test("After ten seconds without a face, two frames a second are examined")
@@ -236,7 +236,7 @@ import Testing
         let scanner = try Scanner(
             threshold: .ordinary,
             requiresLiveness: false,
-            analyzer: { () throws(FaceFault) in
+            makeAnalyzer: { () throws(FaceFault) in
                 { frame in
                     looked.withLock { $0.append(frame.bytes[0]) }
                     return Self.eye(frame)
@@ -272,7 +272,7 @@ import Testing
         let scanner = try Scanner(
             threshold: .ordinary,
             requiresLiveness: false,
-            analyzer: { () throws(FaceFault) in { Self.eye($0) } },
+            makeAnalyzer: { () throws(FaceFault) in { Self.eye($0) } },
             camera: { (_, _) throws(CameraFault) in
                 let number = tries.withLock { count in
                     count += 1
@@ -300,7 +300,7 @@ import Testing
         let scanner = try Scanner(
             threshold: .ordinary,
             requiresLiveness: false,
-            analyzer: { () throws(FaceFault) in { Self.eye($0) } },
+            makeAnalyzer: { () throws(FaceFault) in { Self.eye($0) } },
             camera: { (_, _) throws(CameraFault) in throw .busy }
         )
         let interruption = try Interruption()
@@ -317,7 +317,7 @@ import Testing
         let interruption = try Interruption()
         await #expect(throws: FaceFault.camera(.interrupted)) {
             try await scanner.verify(Self.templates, camera: .replay, interruption) { report in
-                if report == .noMatch { interruption.raise() }
+                if report == .miss { interruption.raise() }
             }
         }
         let reports = Reports()
@@ -335,7 +335,7 @@ import Testing
         let scanner = try Scanner(
             threshold: .ordinary,
             requiresLiveness: false,
-            analyzer: { () throws(FaceFault) in
+            makeAnalyzer: { () throws(FaceFault) in
                 { frame in
                     if frame.bytes[0] == 1 { interruption.raise() }
                     return Self.eye(frame)
@@ -365,7 +365,7 @@ import Testing
         let scanner = try Scanner(
             threshold: .ordinary,
             requiresLiveness: false,
-            analyzer: { () throws(FaceFault) in
+            makeAnalyzer: { () throws(FaceFault) in
                 let count = tries.withLock {
                     $0 += 1
                     return $0
@@ -388,7 +388,7 @@ import Testing
         let scanner = try Scanner(
             threshold: .ordinary,
             requiresLiveness: false,
-            analyzer: { () throws(FaceFault) in { Self.eye($0) } },
+            makeAnalyzer: { () throws(FaceFault) in { Self.eye($0) } },
             camera: { (expected, _) throws(CameraFault) in
                 asked.withLock { $0.append(expected) }
                 throw .untrusted("another one")

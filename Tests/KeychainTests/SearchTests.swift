@@ -57,10 +57,10 @@ struct SearchTests {
         let ids = try store.search(Query([:]), caller: .person).map(\.id)
         #expect(ids.count == 48)
         var search = try Self.search()
-        #expect(try !store.advance(with: &search))
+        #expect(try !store.advance(&search))
         let gone = Set([ids[0], ids[20], ids[47]])
         #expect(try store.delete(Array(gone), caller: .person).count == gone.count)
-        while try !store.advance(with: &search) {}
+        while try !store.advance(&search) {}
         #expect(search.items.map(\.id) == ids.filter { !gone.contains($0) })
     }
 }

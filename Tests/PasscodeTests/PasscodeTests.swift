@@ -126,7 +126,10 @@ struct PasscodeTests {
             #expect(right == CheckReport(.wrong, delay: 900_000).childLifetime(after: elapsed))
             #expect(right >= elapsed + .milliseconds(900))
         }
-        #expect(CheckReport(.correct).childLifetime(after: .zero) == CheckReport(.wrong).childLifetime(after: slow))
+        #expect(
+            CheckReport(.correct).childLifetime(after: .zero)
+                == CheckReport(.wrong).childLifetime(after: slow)
+        )
         try await PasscodeBench.with(service: "localauth-counted") { bench in
             for word in ["2468", "1357"] {
                 let seen = try await bench.life { try await bench.verify(word) }

@@ -45,7 +45,9 @@ struct ShadowTests {
     }
 
     /// Records the verifier's Changed signals from this call on.
-    @BusActor private static func changes(_ bench: PasscodeBench) async throws -> EventRecorder<UInt32> {
+    @BusActor private static func changes(
+        _ bench: PasscodeBench
+    ) async throws -> EventRecorder<UInt32> {
         let changes = EventRecorder<UInt32>()
         _ = bench.verifier.onChanged { changes.record($0) }
         // The bus handles the match rule before this later call.

@@ -23,7 +23,10 @@ struct SharedQuestionTests {
     ///
     /// With each reply, the service has received the bus's replies to its earlier calls.
     @BusActor
-    private static func release(_ bench: SessionBench, _ mayAnswer: EventRecorder<Bool>) async throws {
+    private static func release(
+        _ bench: SessionBench,
+        _ mayAnswer: EventRecorder<Bool>
+    ) async throws {
         for _ in 0..<20 { _ = try await bench.manager.version() }
         mayAnswer.record(true)
     }

@@ -41,7 +41,10 @@ import VirtualKey
         )
     }
 
-    func another(_ name: String = "two", _ manners: KeyBehaviour = KeyBehaviour()) throws -> VirtualKey {
+    func another(
+        _ name: String = "two",
+        _ manners: KeyBehaviour = KeyBehaviour()
+    ) throws -> VirtualKey {
         try VirtualKey(in: folder.path, named: name, manners)
     }
 

@@ -65,7 +65,7 @@ struct CanceledEnrolmentTests {
                 sensor,
                 host: SensorHost(connection),
                 daemon: DaemonCaller(on: connection),
-                notes: FaultLog { _ in }
+                faultLog: FaultLog { _ in }
             )
             connection.export(Sensor1.path, [Sensor1Interface(object)])
             let proxy = Sensor1Proxy(

@@ -16,14 +16,14 @@ struct OperationSlotTests {
             let connection = try bus.connect()
             let other = try await connection.peer(named: try bus.connect().uniqueName)
             let caller = try await connection.peer(named: try bus.connect().uniqueName)
-            let desk = OperationSlot(connection: connection, notes: FaultLog { _ in })
+            let slot = OperationSlot(connection: connection, faultLog: FaultLog { _ in })
             let run = { (number: UInt64) async throws(DBusError) -> String in
-                try await desk.run(number, user: 1, caller: caller) {
+                try await slot.run(number, user: 1, caller: caller) {
                     _ async throws(SensorFault) in "match"
                 }
             }
-            desk.cancelEarly(7, caller: other)
-            desk.cancelEarly(9, caller: caller)
+            slot.cancelEarly(7, caller: other)
+            slot.cancelEarly(9, caller: caller)
             #expect(try await run(7) == "match")
             await #expect(throws: SensorFault.canceled.error) { _ = try await run(9) }
         }

@@ -63,7 +63,7 @@ struct SensorHostTests {
                 sensor,
                 host: host,
                 daemon: DaemonCaller(on: connection),
-                notes: FaultLog { _ in }
+                faultLog: FaultLog { _ in }
             )
             try host.serve(sensor, object)
             let proxy = Sensor1Proxy(

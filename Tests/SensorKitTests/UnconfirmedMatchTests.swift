@@ -4,7 +4,7 @@ import Testing
 
 @testable import SensorKit
 
-/// Tests of a match's lesson until its confirmation or expiry.
+/// Tests of a match's update until its confirmation or expiry.
 @Suite(.timeLimit(.minutes(10)))
 struct UnconfirmedMatchTests {
     init() { EventLoop.shared.startThread() }
@@ -13,19 +13,19 @@ struct UnconfirmedMatchTests {
     private final class Picture: Sendable {}
     private final class Caller {}
 
-    @Test("A lesson is handed out once, for its operation, to the caller of the match")
+    @Test("A update is handed out once, for its operation, to the caller of the match")
     @BusActor func once() async throws {
         let kept = UnconfirmedMatch()
         let (caller, other) = (Caller(), Caller())
         kept.keep({ true }, of: 7, for: caller)
         #expect(kept.take(6, for: caller) == nil)
         #expect(kept.take(7, for: other) == nil)
-        let lesson = try #require(kept.take(7, for: caller))
-        #expect(try await lesson())
+        let update = try #require(kept.take(7, for: caller))
+        #expect(try await update())
         #expect(kept.take(7, for: caller) == nil)
     }
 
-    @Test("A lesson expires after its time, not before")
+    @Test("A update expires after its time, not before")
     @BusActor func late() async throws {
         let caller = Caller()
         for (patience, isKept) in [(Duration.milliseconds(1), false), (.seconds(3600), true)] {
@@ -43,7 +43,7 @@ struct UnconfirmedMatchTests {
         }
     }
 
-    @Test("A lesson is dropped by the next operation, with its caller, and by the next lesson")
+    @Test("A update is dropped by the next operation, with its caller, and by the next update")
     @BusActor func dropped() {
         let kept = UnconfirmedMatch()
         weak var picture: Picture?
@@ -65,15 +65,20 @@ struct UnconfirmedMatchTests {
         #expect(kept.take(9, for: caller) == nil)
     }
 
-    @Test("An operation is released with its lesson, used or not")
+    @Test("An operation is released with its update, used or not")
     func operation() async throws {
         try await PrivateBus.run { bus in
             let connection = try bus.connect()
             let caller = try await connection.peer(named: try bus.connect().uniqueName)
-            let desk = OperationSlot(connection: connection, notes: FaultLog { _ in })
+            let slot = OperationSlot(connection: connection, faultLog: FaultLog { _ in })
             let seen = Seen()
             for (number, isLearned) in [(UInt64(1), true), (2, false)] {
-                let id = try await desk.run(number, user: 1, mayUpdateTemplate: true, caller: caller) {
+                let id = try await slot.run(
+                    number,
+                    user: 1,
+                    mayUpdateTemplate: true,
+                    caller: caller
+                ) {
                     (operation) async throws(SensorFault) in
                     // The previous operation has been released.
                     #expect(seen.operation == nil)
@@ -84,12 +89,12 @@ struct UnconfirmedMatchTests {
                 }
                 #expect(id == "match" && seen.operation != nil)
                 guard isLearned else { continue }
-                let lesson = try #require(desk.templateUpdate(of: number, caller: caller))
-                #expect(try await lesson())
+                let update = try #require(slot.templateUpdate(of: number, caller: caller))
+                #expect(try await update())
             }
-            // The next operation drops the unused lesson.
+            // The next operation drops the unused update.
             await #expect(throws: DBusError.self) {
-                _ = try await desk.run(3, user: 1, mayUpdateTemplate: true, caller: caller) {
+                _ = try await slot.run(3, user: 1, mayUpdateTemplate: true, caller: caller) {
                     (operation) async throws(SensorFault) in
                     #expect(seen.operation == nil)
                     seen.operation = operation

@@ -110,8 +110,8 @@ struct FaceBench {
         let (models, state, clip) = (models, state, try clipOfMatches())
         return try FaceSensor.Scanner(
             threshold: .ordinary,
-            asksForLife: false,
-            eye: { () throws(FaceFault) in
+            requiresLiveness: false,
+            makeAnalyzer: { () throws(FaceFault) in
                 let engine = try FaceEngine(models: models, state: state)
                 return { engine.look($0) }
             },
@@ -136,7 +136,9 @@ struct FaceBench {
         // Templates are read from the disk, as the sensor does.
         let numbers = try String(contentsOfFile: state + "/enrolled", encoding: .utf8)
         let faces = numbers.split(separator: "\n")
-            .compactMap { line in FaceNumbers(line.split(separator: " ").compactMap { Float($0) }) }
+            .compactMap { line in
+                FaceDescriptor(line.split(separator: " ").compactMap { Float($0) })
+            }
         _ = try await scanner()
             .verify([FaceTemplate(id: "me", faces: faces)], camera: .replay, Interruption()) { _ in
             }
@@ -164,7 +166,7 @@ struct FaceBench {
     private func errorRates(_ engine: FaceEngine) throws {
         let folder = folder + "/clips/photographs"
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-        var faces: [(person: Character, numbers: FaceNumbers)] = []
+        var faces: [(person: Character, numbers: FaceDescriptor)] = []
         for name in names {
             let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
             guard let numbers = engine.look(Frame(jpeg: bytes))?.numbers, let person = name.first
@@ -245,7 +247,7 @@ struct FaceBench {
         return path
     }
 
-    private func enrolled(_ engine: FaceEngine) throws -> [FaceNumbers] {
+    private func enrolled(_ engine: FaceEngine) throws -> [FaceDescriptor] {
         var enrolment = Enrolment(threshold: .ordinary)
         for frame in try frames(of: "enroll") {
             guard let sight = engine.look(frame) else { continue }

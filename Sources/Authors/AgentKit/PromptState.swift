@@ -92,7 +92,11 @@ public struct PromptState: Hashable, Sendable {
             if type == 0 { isAtCompanion = false }
             mark(type, isReady: false)
         case .hint:
-            if let last, lastEvent != last { lastEvent = "\(last) \(lastEvent)" } else { mood = .asking }
+            if let last, lastEvent != last {
+                lastEvent = "\(last) \(lastEvent)"
+            } else {
+                mood = .asking
+            }
         case .noMatch:
             mood = .failed
             miss = lastEvent

@@ -15,7 +15,7 @@ public struct SensorFixture: Sendable {
     /// The bench calls this repeatedly until the sensor has seen enough.
     public var present: @BusActor @Sendable (_ matching: Bool, _ bench: SensorBench) async -> Void
     /// Whether the suite can present a mismatch.
-    public var canMismatch: Bool
+    public var canMiss: Bool
     /// Whether templates survive the sensor's process, as the contract demands of all but test
     /// sensors.
     public var keepsTemplates: Bool
@@ -39,7 +39,7 @@ public struct SensorFixture: Sendable {
     public init(
         program: [String],
         name: String,
-        canMismatch: Bool = true,
+        canMiss: Bool = true,
         keepsTemplates: Bool = true,
         hasStream: Bool = false,
         touchesByBus: Bool = true,
@@ -50,7 +50,7 @@ public struct SensorFixture: Sendable {
     ) {
         self.program = program
         self.name = name
-        self.canMismatch = canMismatch
+        self.canMiss = canMiss
         self.keepsTemplates = keepsTemplates
         self.hasStream = hasStream
         self.touchesByBus = touchesByBus && !hasStream
@@ -160,8 +160,8 @@ public struct SeenEvent: Hashable, Sendable {
     }
 
     /// Skips a check that does not apply to a sensor without mismatches.
-    func requireMismatch() throws(NotApplicable) {
-        guard fixture.canMismatch else { throw NotApplicable("it can't be shown a mismatch") }
+    func requireMiss() throws(NotApplicable) {
+        guard fixture.canMiss else { throw NotApplicable("it can't be shown a mismatch") }
     }
 
     /// Makes the daemon leave every NoMatch unanswered.

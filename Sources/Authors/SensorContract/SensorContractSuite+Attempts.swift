@@ -9,7 +9,7 @@ extension SensorContractSuite {
             "Nothing is looked at until a failed attempt is counted; silence is no answer",
             .sensor("Verify", "The sensor looks at nothing until that is answered.")
         ) { bench in
-            try bench.requireMismatch()
+            try bench.requireMiss()
             let id = try await bench.enroll()
             bench.neverAnswers()
             let (number, call) = try await bench.verify()
@@ -36,7 +36,7 @@ extension SensorContractSuite {
             "Failed attempts are numbered from 1 in each operation",
             .noMatch("`attempt` counts from 1 in each operation.")
         ) { bench in
-            try bench.requireMismatch()
+            try bench.requireMiss()
             _ = try await bench.enroll()
             for _ in 0..<2 {
                 bench.events.forget()
@@ -58,7 +58,7 @@ extension SensorContractSuite {
             "Cancel while a failed attempt is being counted ends the operation",
             .noMatch("until Cancel comes")
         ) { bench in
-            try bench.requireMismatch()
+            try bench.requireMiss()
             let id = try await bench.enroll()
             bench.neverAnswers()
             let (number, call) = try await bench.verify()

@@ -30,7 +30,7 @@ extension SensorContractSuite {
             .sensor("Verify", "Each failed attempt is told by a call")
         ) {
             bench in
-            try bench.requireMismatch()
+            try bench.requireMiss()
             let id = try await bench.enroll()
             let (number, call) = try await bench.verify()
             _ = try await bench.presenting(false) { try await bench.event("no-match", of: number) }
@@ -42,7 +42,7 @@ extension SensorContractSuite {
             .noMatch("it calls again with the same number until Cancel comes")
         ) {
             bench in
-            try bench.requireMismatch()
+            try bench.requireMiss()
             _ = try await bench.enroll()
             bench.answer = { count throws(DBusError) in
                 guard count > 2 else { throw DBusError(.failed, "The disk is full.") }

@@ -13,7 +13,7 @@ public struct EnrolledTemplates: Sendable {
     private static let name = "templates"
     private static let limit = 16 << 20
 
-    /// Creates an empty shelf in memory only.
+    /// Creates an empty collection in memory only.
     public init() {}
 
     /// Loads the templates of an earlier process from a folder; nil keeps templates in memory only.

@@ -5,11 +5,11 @@ import LocalAuthBus
 /// operation.
 @BusActor final class OperationSlot {
     private static let rememberedCancels = 16
-    /// The interval at which the desk checks that the operation's caller is still on the bus.
+    /// The interval at which the slot checks that the operation's caller is still on the bus.
     private static let interval = Duration.seconds(3)
 
     private let connection: Connection
-    private let notes: FaultLog
+    private let faultLog: FaultLog
     private var current: SensorOperation?
     private var isClosed = false
     private let kept = UnconfirmedMatch()
@@ -19,9 +19,9 @@ import LocalAuthBus
     private var early: [UInt64] = []
     private var earlyCaller: String?
 
-    init(connection: Connection, notes: FaultLog) {
+    init(connection: Connection, faultLog: FaultLog) {
         self.connection = connection
-        self.notes = notes
+        self.faultLog = faultLog
     }
 
     /// Runs an operation to its end.
@@ -50,8 +50,8 @@ import LocalAuthBus
         current = operation
         // Use a separate task: the operation lasts until the driver ends it, even if the caller has
         // gone.
-        let task = onLoop { [weak self, notes] in
-            operation.result = await Self.result(of: operation, notes, body)
+        let task = onLoop { [weak self, faultLog] in
+            operation.result = await Self.result(of: operation, faultLog, body)
             if self?.current === operation { self?.current = nil }
         }
         self.task = task
@@ -60,14 +60,14 @@ import LocalAuthBus
         watchCaller()
         await task.value
         leaving.cancel()
-        let lesson = operation.takeTemplateUpdate()
+        let update = operation.takeTemplateUpdate()
         let template = try operation.answer()
-        if let lesson { kept.keep(lesson, of: number, for: caller) }
+        if let update { kept.keep(update, of: number, for: caller) }
         return template
     }
 
-    /// Returns the lesson of the caller's match that a password has confirmed; nil if there is no
-    /// lesson or it has expired.
+    /// Returns the update of the caller's match that a password has confirmed; nil if there is no
+    /// update or it has expired.
     func templateUpdate(of number: UInt64, caller: Peer) -> UnconfirmedMatch.TemplateUpdate? {
         isIdle ? kept.take(number, for: caller) : nil
     }
@@ -123,17 +123,17 @@ import LocalAuthBus
 
     private static func result(
         of operation: SensorOperation,
-        _ notes: FaultLog,
+        _ faultLog: FaultLog,
         _ body: @BusActor @Sendable (SensorOperation) async throws(SensorFault) -> String
     ) async -> Result<String, DBusError> {
         do throws(SensorFault) {
             let id = try await body(operation)
-            notes.worked(.operation)
+            faultLog.worked(.operation)
             return .success(id)
         } catch {
-            if !operation.isCanceled { notes.failed(error, .operation) }
+            if !operation.isCanceled { faultLog.failed(error, .operation) }
             // The sensor has looked, so it works.
-            if operation.isReady, error.sentence == nil { notes.worked(.operation) }
+            if operation.isReady, error.sentence == nil { faultLog.worked(.operation) }
             return .failure(error.error)
         }
     }

@@ -10,25 +10,25 @@ import ServiceProgram
     private let sensor: any Sensor
     private let host: SensorHost
     private let daemon: DaemonCaller
-    private let notes: FaultLog
-    private let desk: OperationSlot
+    private let faultLog: FaultLog
+    private let slot: OperationSlot
 
-    init(_ sensor: any Sensor, host: SensorHost, daemon: DaemonCaller, notes: FaultLog) {
+    init(_ sensor: any Sensor, host: SensorHost, daemon: DaemonCaller, faultLog: FaultLog) {
         self.sensor = sensor
         self.host = host
         self.daemon = daemon
-        self.notes = notes
-        desk = OperationSlot(connection: host.connection, notes: notes)
+        self.faultLog = faultLog
+        slot = OperationSlot(connection: host.connection, faultLog: faultLog)
     }
 
     /// Whether the process can exit without losing data.
-    var mayEnd: Bool { desk.isIdle && sensor.mayEnd }
+    var mayEnd: Bool { slot.isIdle && sensor.mayEnd }
 
     /// Refuses new operations as busy, so that the daemon retries with the next process.
-    func close() { desk.close() }
+    func close() { slot.close() }
 
     func stop() async {
-        desk.cancelCurrent()
+        slot.cancelCurrent()
         await sensor.stop()
     }
 
@@ -44,7 +44,7 @@ import ServiceProgram
         return .later { [self] () async throws(DBusError) in
             try await check(call, uid)
             let mayLearn = options["learn"]?.asBool == true
-            return try await desk.run(
+            return try await slot.run(
                 operation,
                 user: uid,
                 mayUpdateTemplate: mayLearn,
@@ -58,13 +58,13 @@ import ServiceProgram
     func learn(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
         .later { [self] () async throws(DBusError) in
             try await daemon.require(call.peer)
-            guard let lesson = desk.templateUpdate(of: operation, caller: call.peer) else {
+            guard let update = slot.templateUpdate(of: operation, caller: call.peer) else {
                 throw DBusError(.invalidArgs, "This operation has no match to learn from.")
             }
             do throws(SensorFault) {
-                return try await lesson()
+                return try await update()
             } catch {
-                notes.failed(error, .operation)
+                faultLog.failed(error, .operation)
                 throw error.error
             }
         }
@@ -80,7 +80,7 @@ import ServiceProgram
         .later { [self] () async throws(DBusError) in
             try await check(call, uid)
             try Self.check(label: label)
-            return try await desk.run(operation, user: uid, caller: call.peer) {
+            return try await slot.run(operation, user: uid, caller: call.peer) {
                 [sensor, host] (operation) async throws(SensorFault) in
                 let limit = sensor.properties.maximumTemplates
                 if limit > 0, try await sensor.templates(of: uid).count >= Int(limit) {
@@ -109,10 +109,10 @@ import ServiceProgram
 
     func cancel(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Void> {
         // A running operation belongs to this caller; from this point on it reports no match.
-        if desk.cancel(operation, caller: call.peer) { return .now(()) }
+        if slot.cancel(operation, caller: call.peer) { return .now(()) }
         return .later { [self] () async throws(DBusError) in
             try await daemon.require(call.peer)
-            desk.cancelEarly(operation, caller: call.peer)
+            slot.cancelEarly(operation, caller: call.peer)
         }
     }
 
@@ -196,7 +196,7 @@ import ServiceProgram
             try await daemon.require(call.peer)
             return switch sensor.health {
             case .ok:
-                (inUse ?? notes.last).map { (HealthState.degraded.rawValue, $0) }
+                (inUse ?? faultLog.last).map { (HealthState.degraded.rawValue, $0) }
                     ?? (HealthState.ok.rawValue, "")
             case .degraded(let message): (HealthState.degraded.rawValue, message)
             case .failed(let message): (HealthState.failed.rawValue, message)
@@ -206,7 +206,7 @@ import ServiceProgram
 
     /// The sentence that another program holds the device; nil if no operation waits for it.
     private var inUse: String? {
-        desk.holder.map { program in
+        slot.holder.map { program in
             program.isEmpty
                 ? "The device is in use by another program." : "The device is in use by \(program)."
         }
@@ -258,10 +258,10 @@ import ServiceProgram
             try check()
             do throws(SensorFault) {
                 let value = try await body()
-                notes.worked(request)
+                faultLog.worked(request)
                 return value
             } catch {
-                notes.failed(error, request)
+                faultLog.failed(error, request)
                 throw error.error
             }
         }

@@ -51,8 +51,8 @@ import ServiceProgram
         }
         let daemon = DaemonCaller(on: connection)
         let (name, note) = (sensor.name, note)
-        let notes = FaultLog { note("\(name): \($0)") }
-        let object = SensorObject(sensor, host: host, daemon: daemon, notes: notes)
+        let faultLog = FaultLog { note("\(name): \($0)") }
+        let object = SensorObject(sensor, host: host, daemon: daemon, faultLog: faultLog)
         try host.serve(sensor, object)
         entries.append(Entry(host: host, object: object, daemon: daemon))
     }

@@ -15,14 +15,14 @@ import DBus
 
     init(patience: Duration = .seconds(30)) { self.patience = patience }
 
-    /// Stores the lesson of an operation in place of an earlier lesson.
+    /// Stores the update of an operation in place of an earlier update.
     func keep(_ update: @escaping TemplateUpdate, of number: UInt64, for caller: AnyObject) {
         drop()
-        (self.number, self.update, self.caller) = (number, lesson, caller)
+        (self.number, self.update, self.caller) = (number, update, caller)
         timer = EventLoop.shared.schedule(after: patience) { [weak self] in self?.drop() }
     }
 
-    /// Returns the lesson once; nil for another operation or caller, or after expiry.
+    /// Returns the update once; nil for another operation or caller, or after expiry.
     func take(_ number: UInt64, for caller: AnyObject) -> TemplateUpdate? {
         guard self.number == number, self.caller === caller else { return nil }
         let taken = update

@@ -11,7 +11,8 @@ public struct Idleness: Sendable {
     /// - Parameters:
     ///   - served: Returns the number of calls served so far.
     ///   - mayEnd: Returns whether no work is running and no unsaved state exists.
-    ///   - leave: Refuses new work and releases the bus names; returns once the callers know.
+    ///   - releaseNames: Refuses new work and releases the bus names; returns once the callers
+    ///     know.
     public init(
         served: @escaping @BusActor @Sendable () -> UInt64,
         mayEnd: @escaping @BusActor @Sendable () -> Bool,

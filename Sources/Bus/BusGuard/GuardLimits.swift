@@ -18,8 +18,8 @@ enum GuardLimits {
     static let unreadOfConnection = 2 * 1024 * 1024
     /// From this many unread bytes of a user on, the user's calls wait.
     static let unreadOfUser = 8 * 1024 * 1024
-    /// From this many unread bytes on, calls of all users with more than ``alwaysAllowedUnread`` unread bytes
-    /// wait.
+    /// From this many unread bytes on, calls of all users with more than ``alwaysAllowedUnread``
+    /// unread bytes wait.
     static let unreadOfAll = 64 * 1024 * 1024
     /// Unread bytes that each user may always have.
     static let alwaysAllowedUnread = 32 * 1024

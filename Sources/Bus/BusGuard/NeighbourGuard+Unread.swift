@@ -10,7 +10,9 @@ extension NeighbourGuard {
     /// Returns whether calls of a connection must wait until it, or its user, has read.
     func isBlocked(_ caller: Caller) -> Bool {
         let ofUser = caller.user?.unread ?? 0
-        guard unread < GuardLimits.unreadOfAll else { return ofUser > GuardLimits.alwaysAllowedUnread }
+        guard unread < GuardLimits.unreadOfAll else {
+            return ofUser > GuardLimits.alwaysAllowedUnread
+        }
         // A connection that has read everything waits only far beyond its user's limit.
         guard caller.unread > 0 else { return ofUser >= GuardLimits.unreadOfUser * 3 / 2 }
         return caller.unread >= GuardLimits.unreadOfConnection

@@ -164,7 +164,9 @@ extension NeighbourGuard: CallGuard {
     }
 
     package func mayReceive(_ bytes: Int, _ name: String) -> Bool {
-        guard bytes > GuardLimits.alwaysAllowedUnread, let caller = callers[name] else { return true }
+        guard bytes > GuardLimits.alwaysAllowedUnread, let caller = callers[name] else {
+            return true
+        }
         // Calls begun before the connection stopped reading may go a little beyond the limits of
         // new calls.
         return caller.unread < 2 * GuardLimits.unreadOfConnection

@@ -47,12 +47,16 @@ package struct RemoteService: Sendable {
         _ question: @BusActor (RemoteService) async throws(DBusError) -> Answer
     ) async throws(DBusError) -> Answer {
         do throws(DBusError) {
-            return try await Self.retryingReadOnly { () throws(DBusError) in try await question(self) }
+            return try await Self.retryingReadOnly { () throws(DBusError) in
+                try await question(self)
+            }
         } catch {
             guard Self.departures.contains(error.name),
                 let next = try await Self.find(on: connection), next.owner != owner
             else { throw error }
-            return try await Self.retryingReadOnly { () throws(DBusError) in try await question(next) }
+            return try await Self.retryingReadOnly { () throws(DBusError) in
+                try await question(next)
+            }
         }
     }
 
@@ -104,7 +108,9 @@ package struct RemoteService: Sendable {
     }
 
     package func diagnose() async throws(DBusError) -> [[String: Variant]] {
-        try await retryingReadOnly { service throws(DBusError) in try await service.manager.diagnose() }
+        try await retryingReadOnly { service throws(DBusError) in
+            try await service.manager.diagnose()
+        }
     }
 
     /// Lists all sensors, sorted by name.

@@ -36,7 +36,9 @@ extension RemoteService {
     /// The key of this service, read once from each process that owns the service's name.
     private func recipientKey() async throws(DBusError) -> RecipientKey {
         if let known = Self.lastRead, known.belongs(to: self) { return known.key }
-        let bytes = try await Self.retryingReadOnly { () throws(DBusError) in try await keychain.sealingKey() }
+        let bytes = try await Self.retryingReadOnly { () throws(DBusError) in
+            try await keychain.sealingKey()
+        }
         guard let key = RecipientKey(bytes) else {
             throw DBusError(.failed, "The service has no usable key for secrets.")
         }

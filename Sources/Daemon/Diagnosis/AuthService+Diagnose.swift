@@ -14,7 +14,11 @@ extension AuthService {
         let uid = peer.uid
         let processes = CallerProcess.lineage(of: peer.pid)
         var diagnosis = Diagnosis()
-        diagnosis.facts = await evaluations.facts.queryFacts(for: peer, uid: uid, processes: processes)
+        diagnosis.facts = await evaluations.facts.queryFacts(
+            for: peer,
+            uid: uid,
+            processes: processes
+        )
         diagnosis.sensors = await sensorFindings(diagnosis.facts, of: uid)
         diagnosis.isDesktop = sessions.isDesktop(diagnosis.facts.session)
         diagnosis.isX11 = sessions.isX11(diagnosis.facts.session)

@@ -162,14 +162,15 @@ final class Enrolments {
     /// Reports that the sensor added or removed a learned entry of a user.
     ///
     /// Learned entries are no templates, so the domain state and keychain items stay valid. With a
-    /// `markStale`, the error that lost the sensor's reply, it is unknown whether the change happened.
+    /// `lostReply`, the error that lost the sensor's reply, it is unknown whether the change
+    /// happened.
     func learned(
         of uid: UInt32,
         at sensor: String,
         _ change: LearnedChange,
         lostReply: DBusError? = nil
     ) {
-        events.learned(of: uid, at: sensor, change, doubt: lostReply)
+        events.learned(of: uid, at: sensor, change, lostReply: lostReply)
     }
 
     // MARK: - Facts for the engine
@@ -338,7 +339,11 @@ final class Enrolments {
         let isNew = await write(uid)
         let isStated = isWritten(uid) && isKnown(uid)
         let wasStated = !usersWithoutDomainState.contains(uid)
-        if isStated { usersWithoutDomainState.remove(uid) } else { usersWithoutDomainState.insert(uid) }
+        if isStated {
+            usersWithoutDomainState.remove(uid)
+        } else {
+            usersWithoutDomainState.insert(uid)
+        }
         if isNew || (isStated != wasStated && known[uid] != nil) { events.domainStateChanged(uid) }
     }
 
@@ -415,5 +420,5 @@ protocol EnrolmentEvents: AnyObject {
     /// Called when a user's domain state changes, including when it becomes unknown or known again.
     func domainStateChanged(_ uid: UInt32)
     /// Called when a learned entry of a user was added or removed, or may have been.
-    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange, doubt: DBusError?)
+    func learned(of uid: UInt32, at sensor: String, _ change: LearnedChange, lostReply: DBusError?)
 }

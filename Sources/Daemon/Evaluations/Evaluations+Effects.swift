@@ -19,7 +19,8 @@ extension Evaluations {
         case .answerMiss(let operation, let attempt, let answer):
             let miss = Miss(operation: operation, attempt: attempt)
             for call in misses.removeValue(forKey: miss) ?? [] { call.resume(returning: answer) }
-        case .updateTemplate(let operation, let id, let sensor): updateTemplate(from: operation, id, sensor)
+        case .updateTemplate(let operation, let id, let sensor):
+            updateTemplate(from: operation, id, sensor)
         case .verifyPasscode(let id): verify(id)
         case .takePassword(let id): takePassword(id)
         case .save(let id, let uid, let record):
@@ -372,7 +373,8 @@ extension Evaluations {
     }
 
     private func cancel(_ operation: OperationID) {
-        runningSensors.removeValue(forKey: operation)?.operations.cancel(operation: operation.rawValue)
+        runningSensors.removeValue(forKey: operation)?.operations
+            .cancel(operation: operation.rawValue)
     }
 }
 

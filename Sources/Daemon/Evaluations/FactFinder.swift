@@ -24,7 +24,8 @@ struct FactFinder {
             verifier.refreshInBackground(uid, at: now)
             return Facts(passcode: passcode)
         }
-        guard let place = sessions.cachedPlace(of: peer), enrolments.isCached(of: uid, at: now) else {
+        guard let place = sessions.cachedPlace(of: peer), enrolments.isCached(of: uid, at: now)
+        else {
             return nil
         }
         verifier.refreshInBackground(uid, at: now)

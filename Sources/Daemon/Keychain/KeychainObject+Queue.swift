@@ -123,7 +123,11 @@ extension KeychainObject {
         let wasWithheld = wasWithheld ?? usersWithWithheldPassword.contains(uid)
         // Without the verifier's answer the state is unknown, so neither delete nor open items.
         let state = await verifier.state(of: uid)
-        if state == nil { usersWithUnknownPassword.insert(uid) } else { usersWithUnknownPassword.remove(uid) }
+        if state == nil {
+            usersWithUnknownPassword.insert(uid)
+        } else {
+            usersWithUnknownPassword.remove(uid)
+        }
         if state == .removed {
             usersWithRemovedPassword.insert(uid)
             hasChanged = true
@@ -138,7 +142,7 @@ extension KeychainObject {
         guard let store else { return }
         let caller = Caller(uid: uid, app: nil, enrolment: enrolments.mark(of: uid))
         // If this fails, the next call deletes the items.
-        onLoop { _ = try? await store.runIfThere { $0.deleteStaleItems(caller) } }
+        onLoop { _ = try? await store.runIfThere { $0.deleteStaleItems(for: caller) } }
     }
 
     /// Handles a changed password state.

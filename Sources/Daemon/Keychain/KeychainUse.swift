@@ -92,7 +92,9 @@ extension KeychainObject {
                 "A sensor doesn't say whether the enrolled biometry has changed."
             )
         }
-        guard !item.accessControl.needsPasscodeSet || !usersWithUnknownPassword.contains(use.peer.uid) else {
+        guard
+            !item.accessControl.needsPasscodeSet || !usersWithUnknownPassword.contains(use.peer.uid)
+        else {
             throw DBusError(
                 .keychainAuthFailed,
                 "The password verifier does not say whether the account still has a password."

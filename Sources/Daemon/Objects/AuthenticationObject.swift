@@ -297,7 +297,11 @@ final class AuthenticationObject: Authentication1Service {
     /// Queries the sensors in the background, because their announcements may be lost (L11b).
     private func refreshInBackground(_ peer: Peer?) {
         guard let peer else { return }
-        evaluations.facts.enrolments.refreshInBackground(peer.uid, at: Instant.now(), isWaking: false)
+        evaluations.facts.enrolments.refreshInBackground(
+            peer.uid,
+            at: Instant.now(),
+            isWaking: false
+        )
     }
 
     func biometryTypes(for peer: Peer?) throws(DBusError) -> [UInt32] {

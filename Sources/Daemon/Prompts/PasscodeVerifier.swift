@@ -122,7 +122,7 @@ final class PasscodeVerifier {
     /// Returns the cached answer or queries the verifier; `.unknown` while the verifier hangs
     /// (L31).
     func currentFact(_ uid: UInt32) async -> PasscodeFact {
-        if let told = cached(of: uid) { return told }
+        if let cached = cached(of: uid) { return cached }
         // A start has its own timeout (L26).
         guard owner != nil else { return await answer(uid) }
         var fact: PasscodeFact?
@@ -138,7 +138,7 @@ final class PasscodeVerifier {
     /// Queries the verifier; concurrent callers share a query.
     private func answer(_ uid: UInt32) async -> PasscodeFact {
         await answers.join(uid)
-        if let told = cached(of: uid) { return told }
+        if let cached = cached(of: uid) { return cached }
         return await passcode(of: uid)
     }
 

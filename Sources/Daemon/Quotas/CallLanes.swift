@@ -1,6 +1,7 @@
 import BusGuard
 
-/// Lanes for the service's calls to other processes, grouped so that a slow kind delays no other (L21).
+/// Lanes for the service's calls to other processes, grouped so that a slow kind delays no other
+/// (L21).
 ///
 /// Their sum stays below the bus's limit for one connection, so that a prompt or a password always
 /// finds a place.

@@ -43,12 +43,14 @@ enum MethodQuotas {
         ],
         Device1.interface: [
             "CancelEnroll": .immediate, "Enroll": .interactive, "ListLearned": .query,
-            "ListTemplates": .query, "RemoveAllTemplates": .interactive, "RemoveLearned": .interactive,
+            "ListTemplates": .query, "RemoveAllTemplates": .interactive,
+            "RemoveLearned": .interactive,
             "RemoveTemplate": .interactive, "RenameTemplate": .query,
         ],
         Keychain1.interface: [
             "Add": .query, "CreateKey": .query, "Decrypt": .interactive, "Delete": .query,
-            "KeyExchange": .interactive, "Read": .interactive, "Search": .query, "SetSecret": .query,
+            "KeyExchange": .interactive, "Read": .interactive, "Search": .query,
+            "SetSecret": .query,
             "Sign": .interactive, "Update": .query,
         ],
         SensorHost1.interface: ["NoMatch": .query],

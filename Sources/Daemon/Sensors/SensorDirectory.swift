@@ -104,7 +104,8 @@ final class SensorDirectory {
     var answers: (@BusActor @Sendable () async -> Void)? {
         guard sensors.values.contains(where: { $0.process.hasPendingChange }) else { return nil }
         return {
-            let answers = self.sorted.map { sensor in onLoop { await sensor.process.awaitPendingChange() }
+            let answers = self.sorted.map { sensor in
+                onLoop { await sensor.process.awaitPendingChange() }
             }
             for answer in answers { await answer.value }
         }

@@ -17,7 +17,8 @@ final class SensorHostObject: SensorHost1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<UInt32> {
         let id = OperationID(rawValue: operation)
-        guard evaluations.runningSensors[id]?.operations.runs(operation, on: call.peer) == true else {
+        guard evaluations.runningSensors[id]?.operations.runs(operation, on: call.peer) == true
+        else {
             throw .invalid("no such operation runs on this connection")
         }
         return .later { [evaluations] () throws(DBusError) in

@@ -74,8 +74,8 @@ final class SensorOperations {
 
     /// Verifies the user until there is a result.
     ///
-    /// With `mayUpdateTemplate` a password may confirm the match, so the sensor keeps its capture for a
-    /// moment.
+    /// With `mayUpdateTemplate` a password may confirm the match, so the sensor keeps its capture
+    /// for a moment.
     func verify(
         operation number: UInt64,
         uid: UInt32,

@@ -39,7 +39,9 @@ final class SensorProcess {
     private let findTrust: @BusActor () -> SensorTrust
     private var trust = SensorTrust.refused("")
     /// Tracks whether the properties of a connection are fresh.
-    private lazy var propertyCache = Mirror<String, Bool> { [weak self] in await self?.look(at: $0) ?? nil }
+    private lazy var propertyCache = Mirror<String, Bool> { [weak self] in
+        await self?.look(at: $0) ?? nil
+    }
     let healths = SharedLookUps<String, Result<Health, DBusError>>()
     private lazy var announcer = SensorAnnouncer { [weak self] in self?.events?.changed() }
     private static var count: UInt32 = 0
@@ -105,7 +107,9 @@ final class SensorProcess {
     /// Queries a sensor that reported an obstacle, because a sleeping sensor can't announce that
     /// the obstacle is gone.
     func reconsider() async {
-        guard reportsObstacle, let proxy = isAsleep ? await awake() : proxy, state == .ready else { return }
+        guard reportsObstacle, let proxy = isAsleep ? await awake() : proxy, state == .ready else {
+            return
+        }
         _ = await lookAgain(proxy)
     }
 
@@ -183,7 +187,11 @@ final class SensorProcess {
             },
             proxy.onPropertiesChanged { [weak self] changed, invalidated in
                 guard let self, let owner, state == .ready else { return }
-                if invalidated.isEmpty { take(changed, into: facts) } else { propertyCache.changed(owner) }
+                if invalidated.isEmpty {
+                    take(changed, into: facts)
+                } else {
+                    propertyCache.changed(owner)
+                }
             },
         ]
     }

@@ -48,7 +48,7 @@ struct LoginHistory {
 
     /// Assigns the new sessions to a user.
     ///
-    /// - Returns: The sessions to look up. Call `stateChanged` for each.
+    /// - Returns: The sessions to look up. Call `recordPlace` for each.
     mutating func assignSessions(to uid: UInt32) -> Set<ObjectPath> {
         defer { nameless = [] }
         if !nameless.isEmpty { unknown[uid, default: []].formUnion(nameless) }

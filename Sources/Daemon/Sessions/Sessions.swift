@@ -291,7 +291,11 @@ final class Sessions {
         }
     }
 
-    private func spot(of peer: Peer, for uid: UInt32, isDecision: Bool = false) async -> CallerLocation? {
+    private func spot(
+        of peer: Peer,
+        for uid: UInt32,
+        isDecision: Bool = false
+    ) async -> CallerLocation? {
         await settled()
         let caller = Caller(name: peer.name, uid: uid)
         if let known = callers[caller], isLoaded(known, for: uid), known != .none || !isDecision {

@@ -25,8 +25,8 @@ package final class PipeWireSource: FrameSource {
         self.connection = connection
         identity = expected
         let silence = CameraFault.failed("PipeWire doesn't answer at \(address.socket).")
-        let found = try Self.wait(for: connection, interruption, else: silence) { standing in
-            if case .camera(let identity) = standing { identity } else { nil }
+        let found = try Self.wait(for: connection, interruption, else: silence) { state in
+            if case .camera(let identity) = state { identity } else { nil }
         }
         guard found == expected else {
             throw .untrusted("The camera changed: \(found), not \(expected).")
@@ -46,8 +46,8 @@ package final class PipeWireSource: FrameSource {
         for _ in 0..<Self.mostBroken {
             let broken = connection.stream.broken
             try Self.wait(for: connection, interruption, else: silence) {
-                standing throws(CameraFault) in
-                guard connection.node == node, standing == .camera(identity) else {
+                state throws(CameraFault) in
+                guard connection.node == node, state == .camera(identity) else {
                     throw .disconnected
                 }
                 let isNew = connection.stream.frame != nil || connection.stream.broken != broken
@@ -67,10 +67,10 @@ package final class PipeWireSource: FrameSource {
     ) throws(CameraFault) -> Result {
         let end = ContinuousClock.now + patience
         while true {
-            let standing = connection.serve()
-            if case .fault(let fault) = standing { throw fault }
+            let state = connection.serve()
+            if case .fault(let fault) = state { throw fault }
             if let reason = connection.stream.failure { throw fault(reason) }
-            if let result = try result(standing) { return result }
+            if let result = try result(state) { return result }
             let left = end - ContinuousClock.now
             guard left > .zero else { throw silence }
             var waiting = [connection.descriptor, interruption.descriptor]

@@ -19,8 +19,8 @@ struct Advice {
     private var last: FrameFindings.Face?
     private var asked: SensorHint?
     private var times = 0
-    private var told: SensorHint?
-    private var sinceTold = 0
+    private var lastHint: SensorHint?
+    private var framesSinceHint = 0
 
     init(smallest: Float = Self.smallest) { self.smallest = smallest }
 
@@ -49,13 +49,13 @@ struct Advice {
 
     /// Returns the hint to show now, if any; `patience` frames must agree first.
     mutating func tell(_ hint: SensorHint?, patience: Int = Self.patience) -> SensorHint? {
-        sinceTold += 1
+        framesSinceHint += 1
         times = hint == asked ? times + 1 : 1
         asked = hint
         guard let hint, times >= patience else { return nil }
-        guard hint != told || sinceTold > Self.repetition else { return nil }
-        told = hint
-        sinceTold = 0
+        guard hint != lastHint || framesSinceHint > Self.repetition else { return nil }
+        lastHint = hint
+        framesSinceHint = 0
         return hint
     }
 }

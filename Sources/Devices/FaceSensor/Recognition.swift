@@ -30,7 +30,7 @@ package struct Recognition {
     package enum Outcome: Hashable, Sendable {
         case nothing
         case hint(SensorHint)
-        case noMatch
+        case miss
         case match(String)
     }
 
@@ -109,7 +109,7 @@ package struct Recognition {
         case .passed: return .match(id)
         case .failed:
             candidate = nil
-            return .noMatch
+            return .miss
         case .waiting, nil: return .nothing
         }
     }
@@ -125,7 +125,7 @@ package struct Recognition {
         {
             guard challenge?.answer(face) == .failed else { return .nothing }
             candidate = nil
-            return .noMatch
+            return .miss
         }
         loseFace()
         // Only a head that turns as requested is compared despite this fault.
@@ -133,7 +133,7 @@ package struct Recognition {
         failures += 1
         guard failures >= Self.framesOfAttempt else { return advise(fault) }
         failures = 0
-        return .noMatch
+        return .miss
     }
 
     /// Starts over: the next frame may show another face.

@@ -11,7 +11,7 @@ package actor Scanner {
         /// Another program uses the camera; the scanner waits for it.
         case busy
         case hint(SensorHint)
-        case noMatch
+        case miss
         case stage(UInt32)
     }
 
@@ -39,7 +39,7 @@ package actor Scanner {
     private static let idlePause: Int32 = 450
 
     private let thread: SerialThread
-    private let makeEye: () throws(FaceFault) -> FrameAnalyzer
+    private let makeAnalyzer: () throws(FaceFault) -> FrameAnalyzer
     private let openCamera: Opener
     private let threshold: FaceThreshold
     nonisolated let requiresLiveness: Bool
@@ -56,9 +56,9 @@ package actor Scanner {
     ///
     /// - Parameters:
     ///   - threshold: The threshold of a match.
-    ///   - asksForLife: Whether a match needs the emitter's light and a turn of the head.
+    ///   - requiresLiveness: Whether a match needs the emitter's light and a turn of the head.
     ///   - asksForAttention: Whether a match needs open eyes.
-    ///   - eye: Makes the engine, on the scanner's thread.
+    ///   - makeAnalyzer: Makes the engine, on the scanner's thread.
     ///   - camera: Opens the camera, on the scanner's thread.
     ///   - now: The time.
     /// - Throws: ``FaceFault/failed(_:)`` if the kernel refuses a thread.
@@ -66,7 +66,7 @@ package actor Scanner {
         threshold: FaceThreshold,
         requiresLiveness: Bool,
         asksForAttention: Bool = true,
-        analyzer: sending @escaping () throws(FaceFault) -> FrameAnalyzer,
+        makeAnalyzer: sending @escaping () throws(FaceFault) -> FrameAnalyzer,
         camera: sending @escaping Opener,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) throws(FaceFault) {
@@ -75,11 +75,11 @@ package actor Scanner {
         self.threshold = threshold
         self.requiresLiveness = requiresLiveness
         self.asksForAttention = asksForAttention
-        makeEye = analyzer
+        self.makeAnalyzer = makeAnalyzer
         openCamera = camera
     }
 
-    package func warmUp() throws(FaceFault) { _ = try theEye() }
+    package func warmUp() throws(FaceFault) { _ = try openedAnalyzer() }
 
     /// Scans until a template matches.
     ///
@@ -110,10 +110,10 @@ package actor Scanner {
             switch outcome {
             case .nothing: break
             case .hint(let hint): report(.hint(hint))
-            case .noMatch:
+            case .miss:
                 // Report no miss before the face was compared for long enough.
                 guard attempt.hasFailed() else { break }
-                report(.noMatch)
+                report(.miss)
             case .match(let id): return Match(id: id, face: isGood ? sight.numbers : nil)
             }
             return nil
@@ -145,9 +145,9 @@ package actor Scanner {
     /// An enrolment has no misses to wait for.
     private static func never() -> Bool { false }
 
-    private func theEye() throws(FaceFault) -> FrameAnalyzer {
-        if let eye = analyzer { return analyzer }
-        let made = try makeEye()
+    private func openedAnalyzer() throws(FaceFault) -> FrameAnalyzer {
+        if let analyzer { return analyzer }
+        let made = try makeAnalyzer()
         analyzer = made
         return made
     }
@@ -179,7 +179,7 @@ package actor Scanner {
         _ report: (Report) -> Void,
         _ judge: (FrameFindings) -> Value?
     ) throws(FaceFault) -> Value {
-        let eye = try theEye()
+        let analyze = try openedAnalyzer()
         do throws(CameraFault) {
             if interruption.isRaised { throw .interrupted }
             let camera = try takeCamera(expected, interruption, report)
@@ -189,7 +189,7 @@ package actor Scanner {
             while true {
                 let frame = try camera.nextFrame(interruption)
                 if isWaiting() { continue }
-                guard let sight = eye(frame) else {
+                guard let sight = analyze(frame) else {
                     broken += 1
                     guard broken < Self.maximumBroken else {
                         throw .failed("The camera gives only broken pictures.")

@@ -31,8 +31,8 @@ final class KeyChannel: Sendable {
 
     /// Opens the channel with an exclusive lock on the key.
     ///
-    /// Signalling `stop` ends every wait. `onTouchNeeded` is called when the key waits for a touch, and
-    /// again every ten seconds.
+    /// Signalling `stop` ends every wait. `onTouchNeeded` is called when the key waits for a touch,
+    /// and again every ten seconds.
     ///
     /// - Throws: ``KeyFault/busy`` if another program uses the key, ``KeyFault/gone`` if it is
     ///   unplugged, or ``KeyFault/failed(_:)``.

@@ -60,8 +60,8 @@ package actor SecurityKey {
     ///
     /// Refuses a key that has one of the `enrolled` credentials.
     ///
-    /// Signalling `stop` ends the operation at any point. `onTouchNeeded` is called when the key waits for
-    /// a touch, and again every ten seconds.
+    /// Signalling `stop` ends the operation at any point. `onTouchNeeded` is called when the key
+    /// waits for a touch, and again every ten seconds.
     ///
     /// - Returns: The new credential.
     /// - Throws: ``KeyFault``.
@@ -118,8 +118,8 @@ package actor SecurityKey {
     ///
     /// - Returns: The credential that signed, with its new counter.
     /// - Throws: ``KeyFault/noCredential`` before any touch if the key has none of the credentials,
-    ///   ``KeyFault/invalidProof(_:)`` if the signature does not cover this challenge, this machine and
-    ///   a touch, or is not new.
+    ///   ``KeyFault/invalidProof(_:)`` if the signature does not cover this challenge, this machine
+    ///   and a touch, or is not new.
     package func sign(
         with credentials: [Credential],
         for party: RelyingParty,

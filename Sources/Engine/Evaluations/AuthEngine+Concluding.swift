@@ -19,8 +19,8 @@ extension AuthEngine {
                 keep(grant, in: context, for: request.operation, session: prompt.session)
             }
         }
-        if settings.updatesFaceTemplates, let lesson = prompt.matchForUpdate {
-            effects.append(.updateTemplate(lesson.operation, id, sensor: lesson.sensor))
+        if settings.updatesFaceTemplates, let match = prompt.matchForUpdate {
+            effects.append(.updateTemplate(match.operation, id, sensor: match.sensor))
         }
         tell(id, .success)
         finish(id, .granted(.concluding(proofs, uid: request.uid)))

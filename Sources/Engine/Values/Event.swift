@@ -30,7 +30,7 @@ package enum Event: Hashable, Sendable {
     case sensorHinted(OperationID, String)
     /// The `attempt`th miss of the operation.
     ///
-    /// The engine answers with `answerMismatch`.
+    /// The engine answers with `answerMiss`.
     case sensorMissed(OperationID, attempt: UInt32)
     case sensorMatched(OperationID, template: String)
     /// The operation ended without a match: a fault, a lost sensor, or a cancellation.

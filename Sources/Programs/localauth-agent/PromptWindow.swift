@@ -185,8 +185,8 @@ import Windows
         let facts = [PromptText.origin(details)] + PromptText.facts(details)
         part("facts").text = facts.joined(separator: "\n")
         showIcon(details.appIcon, PromptText.appTitle(details))
-        // Warn about hidden programs and unproven claims only: most programs are neither verified nor
-        // unusual.
+        // Warn about hidden programs and unproven claims only: most programs are neither verified
+        // nor unusual.
         let isHidden = details.isSandboxed ? details.sandboxID.isEmpty : details.program == nil
         part("warning").isVisible = isHidden || claim != nil
         part("warning").setName(localized("Warning"))
@@ -382,7 +382,8 @@ import Windows
     private func activityChanged() {
         if !hasBeenActive || state.canConfirm, gtk_window_is_active(window.asWindow) != 0 {
             if hasBeenActive, !isSettling {
-                focusAfterSettling = ["secret", "cancel", "fallback"].first(where: hasFocus) ?? "primary"
+                focusAfterSettling =
+                    ["secret", "cancel", "fallback"].first(where: hasFocus) ?? "primary"
             }
             hasBeenActive = true
             settle()

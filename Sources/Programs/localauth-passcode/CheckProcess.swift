@@ -64,7 +64,7 @@ import LocalAuthBus
 
     /// Kills the child and its process group.
     ///
-    /// ``Leftovers`` kills what has left the group.
+    /// ``OrphanReaper`` kills what has left the group.
     func kill() {
         if isRunning { Glibc.kill(-pid, SIGKILL) }
     }

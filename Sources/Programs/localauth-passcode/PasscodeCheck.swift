@@ -56,7 +56,8 @@ struct PasscodeCheck {
         report.write(to: Self.pipe)
         // Both outcomes report at once and then sleep once. Neither the lifetime nor the number of
         // wake-ups distinguishes them.
-        let rest = report.childLifetime(after: ContinuousClock.now - start) - (ContinuousClock.now - start)
+        let rest =
+            report.childLifetime(after: ContinuousClock.now - start) - (ContinuousClock.now - start)
         let (seconds, attoseconds) = max(rest, .zero).components
         var pause = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
         var left = timespec()

@@ -173,7 +173,7 @@ import Synchronization
         let touching = Touching(
             present: present,
             plug: plug,
-            canMismatch: !noMismatch,
+            canMiss: !noMismatch,
             patience: .seconds(patience)
         )
         let (words, report) = (command, Report(isJSON: json))

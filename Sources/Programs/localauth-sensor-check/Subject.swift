@@ -8,7 +8,7 @@ import SensorContract
 struct Touching: Sendable {
     let present: String?
     let plug: String?
-    let canMismatch: Bool
+    let canMiss: Bool
     let patience: Duration
 }
 
@@ -97,7 +97,7 @@ struct Subject: Sendable {
             return SensorFixture(
                 program: words,
                 name: name,
-                canMismatch: touching.canMismatch,
+                canMiss: touching.canMiss,
                 keepsTemplates: !isSimulated,
                 touchesByBus: false,
                 plug: plugging
@@ -109,7 +109,7 @@ struct Subject: Sendable {
             return SensorFixture(
                 program: words,
                 name: name,
-                canMismatch: touching.canMismatch,
+                canMiss: touching.canMiss,
                 keepsTemplates: false,
                 plug: plugging ?? { @BusActor isIn, bench in
                     try await control(bench).setPresent(present: isIn)
@@ -121,7 +121,7 @@ struct Subject: Sendable {
         return SensorFixture(
             program: words,
             name: name,
-            canMismatch: touching.canMismatch,
+            canMiss: touching.canMiss,
             hasStream: true,
             plug: plugging ?? { @BusActor isIn, bench in
                 bench.program.tell(isIn ? "plug" : "unplug")

@@ -117,11 +117,11 @@ extension FaceDriver {
             let settings = self.settings
             return try await body(interruption) { report in
                 // Runs on the scanner's thread, before it takes the next frame.
-                if report == .noMatch { count.begin() }
+                if report == .miss { count.begin() }
                 let holder = report == .busy ? settings.holder(of: camera) : ""
                 onLoop {
                     if report == .busy { return operation.busy(by: holder) }
-                    guard report == .noMatch else { return Self.tell(report, operation) }
+                    guard report == .miss else { return Self.tell(report, operation) }
                     do throws(SensorFault) {
                         try await operation.noMatch()
                         count.end()
@@ -138,7 +138,7 @@ extension FaceDriver {
     private static func tell(_ report: Scanner.Report, _ operation: SensorOperation) {
         switch report {
         case .ready: operation.ready()
-        case .noMatch, .busy: break
+        case .miss, .busy: break
         case .stage(let done): operation.stage(done, of: Int32(Enrolment.stages))
         case .hint(let hint): operation.hint(hint)
         }

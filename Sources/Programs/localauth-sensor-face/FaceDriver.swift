@@ -178,8 +178,10 @@ import ServiceProgram
     }
 
     func templateUpdates(of user: UInt32) async throws(SensorFault) -> [LearnedEntry] {
-        try await faults { () async throws(FaceFault) in try await self.store().templateUpdates(of: user) }
-            .map { LearnedEntry(id: $0.id, template: $0.template, learned: $0.time) }
+        try await faults { () async throws(FaceFault) in
+            try await self.store().templateUpdates(of: user)
+        }
+        .map { LearnedEntry(id: $0.id, template: $0.template, learned: $0.time) }
     }
 
     func removeTemplateUpdate(_ id: String, of user: UInt32) async throws(SensorFault) {

@@ -16,7 +16,7 @@ struct FaceWorkshop {
             threshold: settings.threshold,
             requiresLiveness: settings.isInfrared,
             asksForAttention: settings.asksForAttention,
-            analyzer: { () throws(FaceFault) in
+            makeAnalyzer: { () throws(FaceFault) in
                 let engine = try FaceEngine(models: settings.models, state: settings.state)
                 return { engine.look($0) }
             },
@@ -83,14 +83,14 @@ extension FaceSettings {
         }
         let camera = try PinnedCamera(device: device, identity: expected, hook: hook)
             .open(interruption)
-        guard accepts(camera.format) else {
+        guard accepts(format: camera.format) else {
             throw .untrusted("\(device) gives colours, so it is no infrared camera.")
         }
         return camera
     }
 
     /// Whether frames of this format are acceptable: an infrared camera must deliver GREY.
-    func accepts(_ format: PixelFormat) -> Bool { !isInfrared || format == .grey }
+    func accepts(format: PixelFormat) -> Bool { !isInfrared || format == .grey }
 
     /// The strength; a camera counts as infrared if the driver says so.
     var strength: SensorProperties.Strength { strength(saysInfrared: saysInfrared) }

@@ -78,7 +78,9 @@ import SensorKit
     }
 
     private func start(_ place: KeyPlace, _ key: SecurityKey) {
-        guard asked[place] == nil, excludedKeys[place] == nil, !resting.contains(place) else { return }
+        guard asked[place] == nil, excludedKeys[place] == nil, !resting.contains(place) else {
+            return
+        }
         let stop: EventDescriptor
         do throws(SystemError) {
             stop = try EventDescriptor()

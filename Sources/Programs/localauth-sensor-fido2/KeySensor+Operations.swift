@@ -70,7 +70,12 @@ extension KeySensor {
         let proof = try await KeyRound(self, operation, only: made.place) { key, stop, waits in
             do throws(KeyFault) {
                 return .success(
-                    try await key.sign(with: [credential], for: party, stop: stop, onTouchNeeded: waits)
+                    try await key.sign(
+                        with: [credential],
+                        for: party,
+                        stop: stop,
+                        onTouchNeeded: waits
+                    )
                 )
             } catch {
                 return .failure(error)

@@ -79,7 +79,7 @@ import SensorKit
         guard sensor.templates(of: uid).count < Int(sensor.properties.maximumTemplates) else {
             throw DBusError(.sensorFull, "There is no room for another template.")
         }
-        guard let id = try? sensor.shelf.add(for: uid, label: label) else {
+        guard let id = try? sensor.enrolled.add(for: uid, label: label) else {
             throw DBusError(.failed, "The template can't be kept.")
         }
         sensor.host.templatesChanged(of: uid)

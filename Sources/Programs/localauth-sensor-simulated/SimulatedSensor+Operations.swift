@@ -37,7 +37,7 @@ extension SimulatedSensor {
             case let other: try await perform(other, operation)
             }
         }
-        return try shelf.add(for: operation.user, label: label)
+        return try enrolled.add(for: operation.user, label: label)
     }
 
     private func begin(_ operation: SensorOperation) {

@@ -13,7 +13,7 @@ import SensorKit
     private let start: SensorProperties
     var pending: [Outcome] = []
     var touches: [Bool] = []
-    var shelf = EnrolledTemplates()
+    var enrolled = EnrolledTemplates()
     /// Ends the running operation, like Cancel.
     var fault: SensorFault?
     var isRunning = false
@@ -45,7 +45,7 @@ import SensorKit
     }
 
     /// False once a test has changed state, which is in memory only.
-    var mayEnd: Bool { properties == start && pending.isEmpty && shelf.users.isEmpty }
+    var mayEnd: Bool { properties == start && pending.isEmpty && enrolled.users.isEmpty }
 
     // MARK: Driven from outside
 
@@ -72,8 +72,8 @@ import SensorKit
     }
 
     func reset() {
-        let users = shelf.users
-        shelf = EnrolledTemplates()
+        let users = enrolled.users
+        enrolled = EnrolledTemplates()
         pending = []
         properties = start
         interrupt(.failed("The simulated sensor was reset."))
@@ -94,17 +94,17 @@ import SensorKit
 
     // MARK: Templates
 
-    func templates(of user: UInt32) -> [Template] { shelf[user] }
+    func templates(of user: UInt32) -> [Template] { enrolled[user] }
 
     func rename(_ id: String, of user: UInt32, to label: String) throws(SensorFault) {
-        try shelf.rename(id, of: user, to: label)
+        try enrolled.rename(id, of: user, to: label)
     }
 
     func remove(_ id: String, of user: UInt32) throws(SensorFault) {
-        try shelf.remove(id, of: user)
+        try enrolled.remove(id, of: user)
     }
 
     func removeAll(of user: UInt32) throws(SensorFault) -> UInt32 {
-        try shelf.removeAll(of: user)
+        try enrolled.removeAll(of: user)
     }
 }

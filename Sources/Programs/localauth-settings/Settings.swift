@@ -35,7 +35,7 @@ import Windows
     /// Called after each read of the service, even without a change.
     var loaded: @BusActor () -> Void = {}
     /// Called with an error as a sentence; nil clears the last error.
-    var told: @BusActor (String?) -> Void = { _ in }
+    var onError: @BusActor (String?) -> Void = { _ in }
 
     /// The parent of prompts; nil without a window.
     var window: String?
@@ -73,7 +73,7 @@ import Windows
             return
         }
         service = RemoteService(connection, owner: owner)
-        told(nil)
+        onError(nil)
         follow(owner)
         checkAgain()
     }
@@ -86,7 +86,7 @@ import Windows
             content = Content()
             changed()
         } catch {
-            told(Self.sentence(error))
+            onError(Self.sentence(error))
         }
         loaded()
     }
@@ -144,7 +144,7 @@ import Windows
                 content = new
                 changed()
             } catch {
-                told(Self.sentence(error))
+                onError(Self.sentence(error))
             }
         } while isStale
         isLoading = false
@@ -269,13 +269,13 @@ import Windows
     private func change(
         _ body: @escaping @BusActor (Settings) async throws(DBusError) -> Void
     ) {
-        told(nil)
+        onError(nil)
         onLoop { [weak self] in
             guard let self else { return }
             do throws(DBusError) {
                 try await body(self)
             } catch {
-                told(Self.sentence(error))
+                onError(Self.sentence(error))
             }
             checkAgain()
         }

@@ -28,7 +28,7 @@ import Windows
         parts = try WindowParts(PackageResources.settings_ui)
         describe()
         settings.changed = { [weak self] in self?.draw() }
-        settings.told = { [weak self] in self?.tell($0) }
+        settings.onError = { [weak self] in self?.tell($0) }
         settings.loaded = { [weak self] in
             if self?.part("status").text == self?.checking { self?.tell(nil) }
         }

@@ -72,7 +72,9 @@ struct ContextRuleTests {
                 destination: bench.daemon.owner,
                 path: context.path
             )
-            let (told, overheard) = (EventRecorder<[String: Variant]>(), EventRecorder<[String: Variant]>())
+            let (told, overheard) = (
+                EventRecorder<[String: Variant]>(), EventRecorder<[String: Variant]>()
+            )
             _ = context.onPropertiesChanged { values, _ in told.record(values) }
             _ = other.onPropertiesChanged { values, _ in overheard.record(values) }
             _ = try await bench.manager(other.connection).version()

@@ -156,7 +156,7 @@ struct IdleSensorTests {
 
     /// Runs a test after a sensor reported a missing device and fell asleep.
     ///
-    /// `isCached` returns whether the cache still answers when the last query is no longer recent.
+    /// `isTold` returns whether the cache still answers when the last query is no longer recent.
     private func withoutDevice(
         _ body:
             @escaping @BusActor (

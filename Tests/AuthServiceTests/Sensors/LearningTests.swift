@@ -39,8 +39,8 @@ struct LearningTests {
             #expect(sensor.templateUpdates.seen.isEmpty)
             person.enter(ScriptedVerifier.passcode, into: try await person.prompt())
             #expect(try await call.reply()["mechanism"] == .string("passcode"))
-            let lesson = try await sensor.templateUpdates.first("a lesson") { _ in true }
-            #expect(lesson == operation.number)
+            let update = try await sensor.templateUpdates.first("an update") { _ in true }
+            #expect(update == operation.number)
         }
     }
 
@@ -98,7 +98,7 @@ struct LearningTests {
         }
         person.enter(ScriptedVerifier.passcode, into: try await person.prompt())
         _ = try await call.reply()
-        _ = try await sensor.templateUpdates.first("a lesson") { _ in true }
+        _ = try await sensor.templateUpdates.first("an update") { _ in true }
     }
 
     @Test("A sensor that does not learn, or fails to, affects no evaluation")

@@ -45,7 +45,9 @@ struct LoginRecordTests {
         history.begin()
         time = 300
         history.addSession(ObjectPath(unchecked: "/session/1"))
-        for path in history.assignSessions(to: bob) { history.recordPlace(path, of: bob, isAtMachine: false) }
+        for path in history.assignSessions(to: bob) {
+            history.recordPlace(path, of: bob, isAtMachine: false)
+        }
         history.believed(LoginHistory.Program(pid: 42, start: 9), of: alice)
         return history
     }

@@ -102,7 +102,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     package let fixture: PromptFixture
     package let bus: PrivateBus
     /// The stand-in for the service.
-    package private(set) var desk: StandInPromptService
+    package private(set) var service: StandInPromptService
     package private(set) var program: ChildProcess
     package let terminal: Pty
     private var watch: EventSource?
@@ -116,7 +116,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         [
             "sandboxed": .bool(false), "pid": .uint32(UInt32(getpid())), "user": .string("jo"),
             "reason": .string("open the diary"), "policy": .uint32(2),
-            "stage": .string("passcode"), "passcode-key": .bytes(desk.passcodeKey),
+            "stage": .string("passcode"), "passcode-key": .bytes(service.passcodeKey),
             "biometry-types": .array(element: .uint32, []), "sensors": .strings([]),
             "require-confirmation": .bool(false),
         ]
@@ -127,7 +127,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         self.fixture = fixture
         bus = try PrivateBus()
         terminal = try Pty()
-        desk = try StandInPromptService(on: bus)
+        service = try StandInPromptService(on: bus)
         program = try Self.start(fixture, bus, terminal)
         listen()
         do {
@@ -160,10 +160,10 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     /// Waits until the process is registered with the present service.
     package func meet() async throws {
         do {
-            _ = try await desk.acts.first("a registration", within: .seconds(20)) {
+            _ = try await service.acts.first("a registration", within: .seconds(20)) {
                 $0 == .registered
             }
-            try await eventually("who registered to be known") { self.desk.agent != nil }
+            try await eventually("who registered to be known") { self.service.agent != nil }
         } catch {
             terminal.look()
             let end = program.isRunning ? "runs" : "has ended"
@@ -185,7 +185,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
 
     /// The pid of the registered process, which a script may have started.
     package func process() async throws -> Int32 {
-        try await desk.connection.peer(named: desk.proxy().destination).pid
+        try await service.connection.peer(named: service.proxy().destination).pid
     }
 
     /// Ends the prompt's process and starts a new process.
@@ -193,7 +193,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         program.signal(signal)
         _ = try await program.exitStatus()
         begun = []
-        desk.acts.forget()
+        service.acts.forget()
         try startAgain()
         try await meet()
     }
@@ -201,7 +201,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     /// Disconnects the service.
     package func leave() {
         begun = []
-        desk.connection.close()
+        service.connection.close()
     }
 
     /// Starts another service; call after ``leave()``.
@@ -213,7 +213,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
             return next != nil
         }
         begun = []
-        if let next { desk = next }
+        if let next { service = next }
     }
 
     /// The time after which an unanswered prompt counts as hung.
@@ -225,10 +225,10 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     ///
     /// - Returns: The prompt's handle.
     package func begin(_ more: [String: Variant] = [:]) async throws -> String {
-        let handle = desk.nextHandle()
+        let handle = service.nextHandle()
         var details = details.merging(more) { $1 }
         if details["stage"] == Self.password { details["passcode-key"] = nil }
-        try await desk.proxy().begin(prompt: handle, details: details, timeout: limit)
+        try await service.proxy().begin(prompt: handle, details: details, timeout: limit)
         begun.insert(handle)
         await settle()
         return handle
@@ -252,7 +252,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         _ kind: String,
         _ detail: [String: Variant] = [:]
     ) async throws {
-        try await desk.proxy()
+        try await service.proxy()
             .update(prompt: handle, kind: kind, detail: detail, timeout: limit)
         await settle()
     }
@@ -269,7 +269,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
 
     package func finish(_ handle: String, _ outcome: String = "success") async throws {
         begun.remove(handle)
-        try await desk.proxy().end(prompt: handle, outcome: outcome, timeout: limit)
+        try await service.proxy().end(prompt: handle, outcome: outcome, timeout: limit)
         await settle()
     }
 
@@ -291,7 +291,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
     package func act(_ act: PersonAct, until wanted: PromptAct) async throws {
         try await self.act(act)
         do {
-            _ = try await desk.acts.first("\(wanted)", within: limit * 2) { $0 == wanted }
+            _ = try await service.acts.first("\(wanted)", within: limit * 2) { $0 == wanted }
         } catch {
             throw TestFailure("\(error), and shown was: \((try? await shown()) ?? "nothing")")
         }
@@ -321,9 +321,9 @@ package typealias PromptCheck = ContractCheck<PromptBench>
 
     /// Performs an action that must have no effect.
     package func actInVain(_ act: PersonAct) async throws {
-        let before = desk.acts.seen
+        let before = service.acts.seen
         try await self.act(act)
-        let more = desk.acts.seen.dropFirst(before.count)
+        let more = service.acts.seen.dropFirst(before.count)
         try expect(more.isEmpty, "nothing after \(act), got \(Array(more))")
     }
 
@@ -355,7 +355,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
             await pause(.milliseconds(5))
         }
         for _ in 0..<2 {
-            try? await desk.proxy().end(prompt: "none", outcome: "system", timeout: limit)
+            try? await service.proxy().end(prompt: "none", outcome: "system", timeout: limit)
         }
         terminal.look()
     }

@@ -89,7 +89,7 @@ extension PromptContractSuite {
             for outcome in outcomes + ["postponed"] {
                 let handle = try await bench.begin()
                 try await bench.finish(handle, outcome)
-                let before = bench.desk.acts.seen.count
+                let before = bench.service.acts.seen.count
                 if bench.fixture.act == nil {
                     // Ctrl-C would end the program on a terminal that was given back.
                     try await bench.typeAtRest("late \(outcome)\n")
@@ -97,7 +97,7 @@ extension PromptContractSuite {
                     try await bench.act(.cancel)
                     try await bench.act(.type("late"))
                 }
-                let acts = bench.desk.acts.seen.dropFirst(before)
+                let acts = bench.service.acts.seen.dropFirst(before)
                 try expect(acts.isEmpty, "nothing after the end, got \(Array(acts))")
             }
             let handle = try await bench.begin()
@@ -111,14 +111,14 @@ extension PromptContractSuite {
             try await bench.act(.type(secret))
             let bytes = Array(secret.utf8)
             let sent = [first, second].map { PromptAct.passcode($0, bytes) }
-            let got = try await bench.desk.acts.first("a password", within: bench.limit * 2) {
+            let got = try await bench.service.acts.first("a password", within: bench.limit * 2) {
                 sent.contains($0)
             }
             let (shown, other) = got == sent[0] ? (first, second) : (second, first)
             try await bench.finish(shown)
             try await bench.type("another", in: other)
-            let acts = bench.desk.acts.seen.count { sent.contains($0) }
-            try expect(acts == 1, "the password once, got \(bench.desk.acts.seen)")
+            let acts = bench.service.acts.seen.count { sent.contains($0) }
+            try expect(acts == 1, "the password once, got \(bench.service.acts.seen)")
         },
         PromptCheck("A prompt that waits ends without the one that is shown", .queue) { bench in
             let first = try await bench.begin()

@@ -83,11 +83,11 @@ extension PromptContractSuite {
             try await expectGoesOn(bench)
         },
         PromptCheck("Arguments of other types, or none, are an error", .goesOn) { bench in
-            let agent = try bench.desk.proxy()
+            let agent = try bench.service.proxy()
             for member in ["Begin", "Update", "End", "Dance"] {
                 for signature in ["", "s", "asas"] {
                     try await expectRefusal("\(member)(\(signature))") {
-                        try await bench.desk.connection.callWrongly(
+                        try await bench.service.connection.callWrongly(
                             agent.destination,
                             agent.path,
                             ("org.localauth.Agent1", member),
@@ -109,7 +109,7 @@ extension PromptContractSuite {
         },
         PromptCheck("A handle that is in use begins no second prompt", .goesOn) { bench in
             let handle = try await bench.begin()
-            let proxy = try bench.desk.proxy()
+            let proxy = try bench.service.proxy()
             try await expectRefusal("Begin") {
                 try await proxy.begin(
                     prompt: handle,
@@ -122,7 +122,7 @@ extension PromptContractSuite {
         PromptCheck("A thousand events are taken, and so is the end behind them", .goesOn) {
             bench in
             let handle = try await bench.beginLooking(policy: 2)
-            let proxy = try bench.desk.proxy()
+            let proxy = try bench.service.proxy()
             for number in 0..<1000 {
                 let detail = ["hint": Variant.string("move-closer"), "n": .uint32(UInt32(number))]
                 proxy.sendUpdate(prompt: handle, kind: "hint", detail: detail)
@@ -135,7 +135,7 @@ extension PromptContractSuite {
         PromptCheck("Strangers are refused, whatever they call", .strangers) { bench in
             let handle = try await bench.begin()
             let stranger = try bench.bus.connect()
-            let agent = try bench.desk.proxy()
+            let agent = try bench.service.proxy()
             let proxy = Agent1Proxy(stranger, destination: agent.destination, path: agent.path)
             try await expectError(.accessDenied, of: "a stranger's Begin") {
                 try await proxy.begin(prompt: "1", details: bench.details, timeout: bench.limit)

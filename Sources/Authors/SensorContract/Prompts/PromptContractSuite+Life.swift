@@ -36,7 +36,7 @@ extension PromptContractSuite {
                 + "listened to",
             .strangers
         ) { bench in
-            let (old, handle) = (bench.desk, try await bench.begin())
+            let (old, handle) = (bench.service, try await bench.begin())
             let proxy = try old.proxy()
             old.connection.releaseName(Authentication1.busName)
             try await bench.replaceService()
@@ -61,12 +61,12 @@ extension PromptContractSuite {
             bench.leave()
             try await bench.replaceService()
             let error = DBusError("org.localauth.Error.AgentExists", "There is one.")
-            bench.desk.refusal = error
-            _ = try await bench.desk.acts.first("a registration", within: .seconds(20)) {
+            bench.service.refusal = error
+            _ = try await bench.service.acts.first("a registration", within: .seconds(20)) {
                 $0 == .registered
             }
             await pause(.milliseconds(1500))
-            let count = bench.desk.acts.seen.count { $0 == .registered }
+            let count = bench.service.acts.seen.count { $0 == .registered }
             // On a busy machine the pause takes longer.
             let seconds = Int((ContinuousClock.now - start).components.seconds)
             try expect(count <= seconds + 3, "a few registrations, got \(count) in \(seconds) s")
@@ -87,7 +87,7 @@ extension PromptContractSuite {
             let limit = bench.fixture.patience
             let status = try await bench.program.exitStatus(within: limit)
             try expect(status == 0, "status 0, got \(status)")
-            let secrets = bench.desk.acts.seen.filter {
+            let secrets = bench.service.acts.seen.filter {
                 if case .passcode = $0 { true } else { false }
             }
             try expect(secrets.isEmpty, "no password, got \(secrets)")
@@ -103,7 +103,7 @@ extension PromptContractSuite {
         },
         PromptCheck("Introspect and Ping are answered", .asking("busctl can look at its object")) {
             bench in
-            let agent = try bench.desk.proxy()
+            let agent = try bench.service.proxy()
             for (interface, member) in [
                 ("org.freedesktop.DBus.Introspectable", "Introspect"),
                 ("org.freedesktop.DBus.Peer", "Ping"),

@@ -108,9 +108,9 @@ extension PromptContractSuite {
         },
         PromptCheck("A password that the service refuses can be typed again", .refused) { bench in
             let handle = try await bench.begin()
-            bench.desk.submitRefusal = DBusError(.invalidArgs, "Not now.")
+            bench.service.submitRefusal = DBusError(.invalidArgs, "Not now.")
             try await bench.type("refused", in: handle)
-            bench.desk.submitRefusal = nil
+            bench.service.submitRefusal = nil
             await bench.settle()
             try await bench.type(secret, in: handle)
         },
@@ -120,9 +120,10 @@ extension PromptContractSuite {
         ) { bench in
             let handle = try await bench.begin()
             try await bench.type("before", in: handle)
-            bench.desk.renewPasscodeKey()
+            bench.service.renewPasscodeKey()
             let detail: [String: Variant] = [
-                "cause": .string("verifier-failed"), "passcode-key": .bytes(bench.desk.passcodeKey),
+                "cause": .string("verifier-failed"),
+                "passcode-key": .bytes(bench.service.passcodeKey),
             ]
             try await bench.update(handle, "passcode-required", detail)
             try await bench.type(secret, in: handle)
@@ -223,7 +224,7 @@ extension PromptContractSuite {
             try await bench.update(handle, "fallback-available")
             try await bench.update(handle, "confirmation-required")
             try await bench.act(.confirm, until: .confirm(handle))
-            let acts = bench.desk.acts.seen
+            let acts = bench.service.acts.seen
             try expect(!acts.contains(.fallback(handle)), "no fallback, got \(acts)")
         },
     ]
@@ -275,10 +276,10 @@ extension PromptContractSuite {
             let handle =
                 isLooking ? try await bench.beginLooking() : try await bench.begin()
             try await body(bench, handle)
-            let before = bench.desk.acts.seen.count
+            let before = bench.service.acts.seen.count
             try await bench.act(.cancel, until: .cancel(handle))
             await bench.settle()
-            let acts = Array(bench.desk.acts.seen.dropFirst(before))
+            let acts = Array(bench.service.acts.seen.dropFirst(before))
             try expect(Set(acts) == [.cancel(handle)], "a cancel alone, got \(acts)")
             try await bench.finish(handle, "canceled")
             let next = try await bench.begin()
@@ -291,7 +292,7 @@ extension PromptContractSuite {
             bench in
             let handle = try await bench.beginPassword()
             try await bench.typePassword(secret, in: handle)
-            let acts = bench.desk.acts.seen
+            let acts = bench.service.acts.seen
             let wanted: [PromptAct] = [.registered, .password(handle, Array(secret.utf8))]
             try expect(acts == wanted, "an item's password alone, got \(acts)")
             try await bench.finish(handle)
@@ -301,7 +302,7 @@ extension PromptContractSuite {
             try await bench.type("login", in: handle)
             try await bench.askPassword(handle)
             try await bench.typePassword(secret, in: handle)
-            let acts = bench.desk.acts.seen.dropFirst()
+            let acts = bench.service.acts.seen.dropFirst()
             try expect(acts.count == 2, "one password of each kind, got \(Array(acts))")
             try await bench.finish(handle)
         },
@@ -315,9 +316,9 @@ extension PromptContractSuite {
         PromptCheck("An item's password that the service refuses can be typed again", .refused) {
             bench in
             let handle = try await bench.beginPassword()
-            bench.desk.submitRefusal = DBusError(.invalidArgs, "Not now.")
+            bench.service.submitRefusal = DBusError(.invalidArgs, "Not now.")
             try await bench.typePassword("refused", in: handle)
-            bench.desk.submitRefusal = nil
+            bench.service.submitRefusal = nil
             await bench.settle()
             try await bench.typePassword(secret, in: handle)
         },

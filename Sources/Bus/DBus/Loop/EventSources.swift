@@ -136,7 +136,10 @@ final class EventSources {
         armTimer()
         updateInterest(wake)
         for connection in connections {
-            updateInterest(connection.descriptor, for: UInt32(UInt16(bitPattern: connection.pollEvents)))
+            updateInterest(
+                connection.descriptor,
+                for: UInt32(UInt16(bitPattern: connection.pollEvents))
+            )
         }
         return waitTimeout()
     }

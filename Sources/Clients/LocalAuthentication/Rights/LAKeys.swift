@@ -34,7 +34,9 @@ private func onKeychain<Value: Sendable>(
 
 extension LARight {
     /// Keychain access without a prompt, because the right is already authorized.
-    var use: RemoteKeychain.PromptOptions { RemoteKeychain.PromptOptions(context: context, forbidsInteraction: true) }
+    var use: RemoteKeychain.PromptOptions {
+        RemoteKeychain.PromptOptions(context: context, forbidsInteraction: true)
+    }
 }
 
 public final class LASecret: NSObject, Sendable {

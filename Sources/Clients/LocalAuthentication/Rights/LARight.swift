@@ -78,9 +78,9 @@ open class LARight: NSObject, @unchecked Sendable {
         localizedReason: String,
         completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        let context = storage.withLock { standing in
-            standing.enter(.authorizing)
-            return standing.context
+        let context = storage.withLock { storage in
+            storage.enter(.authorizing)
+            return storage.context
         }
         context.evaluatePolicy(requirement.policy, localizedReason: localizedReason) {
             [self] isSuccess, error in
@@ -95,16 +95,16 @@ open class LARight: NSObject, @unchecked Sendable {
     ///
     /// - Returns: The reason why the right is not authorized, or nil.
     private func conclude(_ refusal: (any Error)?, on context: LAContext) -> (any Error)? {
-        storage.withLock { standing in
-            guard standing.context === context else {
+        storage.withLock { storage in
+            guard storage.context === context else {
                 if let refusal { return refusal }
                 let sentence = "The right was given up meanwhile."
                 return LAError(.appCancel, userInfo: [NSLocalizedDescriptionKey: sentence])
             }
             if refusal == nil {
-                standing.enter(.authorized)
-            } else if standing.state == .authorizing {
-                standing.enter(.notAuthorized)
+                storage.enter(.authorized)
+            } else if storage.state == .authorizing {
+                storage.enter(.notAuthorized)
             }
             return refusal
         }
@@ -126,9 +126,9 @@ open class LARight: NSObject, @unchecked Sendable {
     func refusal(after context: LAContext) -> (any Error)? {
         guard requirement.kind == .biometryCurrentSet else { return nil }
         let now = context.domainState.biometry.stateHash
-        let first = storage.withLock { standing in
-            if standing.enrolment == nil { standing.enrolment = now }
-            return standing.enrolment
+        let first = storage.withLock { storage in
+            if storage.enrolment == nil { storage.enrolment = now }
+            return storage.enrolment
         }
         guard now == nil || now != first else { return nil }
         return LAError(
@@ -164,10 +164,10 @@ open class LARight: NSObject, @unchecked Sendable {
     /// Discards the success; the next ``authorize(localizedReason:completion:)`` prompts again.
     @preconcurrency
     open func deauthorize(completion: @escaping @Sendable () -> Void) {
-        let old = storage.withLock { standing in
-            let old = standing.context
-            standing.context = LAContext()
-            standing.enter(.notAuthorized)
+        let old = storage.withLock { storage in
+            let old = storage.context
+            storage.context = LAContext()
+            storage.enter(.notAuthorized)
             return old
         }
         old.invalidate()

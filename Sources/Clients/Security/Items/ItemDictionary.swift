@@ -99,7 +99,8 @@ struct ItemDictionary: Sendable {
         switch kind {
         case .text:
             attributes[key] = .string(try ValueRepresentation.text(key, value))
-            form[key] = value is Data && !ValueRepresentation.isEncoded(attributes[key]) ? .other : .usual
+            form[key] =
+                value is Data && !ValueRepresentation.isEncoded(attributes[key]) ? .other : .usual
         case .bytes:
             attributes[key] = .bytes(try Self.bytes(key, value))
             form[key] = value is Data ? .usual : .other

@@ -58,7 +58,8 @@ indirect enum ItemResult: Sendable {
         return result as NSDictionary
     }
 
-    private static func value(_ name: String, _ value: Variant, _ form: ValueRepresentation) -> Any? {
+    private static func value(_ name: String, _ value: Variant, _ form: ValueRepresentation) -> Any?
+    {
         switch value {
         // Attributes of the service that have no counterpart in Apple's keychain.
         case _ where ["id", "form", "flags", "public-key"].contains(name): nil

@@ -213,7 +213,8 @@ extension ItemDictionary {
         if accessControl == nil { wire["flags"] = item["flags"] ?? .uint64(0) }
         let isSame =
             wire["flags"] == item["flags"]
-            && control.accessible == Self.accessible(item, ValueRepresentation(item["form"]?.asString ?? ""))
+            && control.accessible
+                == Self.accessible(item, ValueRepresentation(item["form"]?.asString ?? ""))
         return isSame ? nil : wire
     }
 

@@ -37,7 +37,9 @@ package struct RemoteKeychain {
                 ?? Self.defaultReason
         }
 
-        @BusActor var forbidsPrompt: Bool { forbidsInteraction || context?.forbidsInteraction == true }
+        @BusActor var forbidsPrompt: Bool {
+            forbidsInteraction || context?.forbidsInteraction == true
+        }
 
         /// Returns the options of a call.
         ///

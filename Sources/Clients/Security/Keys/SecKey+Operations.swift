@@ -170,7 +170,14 @@ public func SecKeyCopyKeyExchangeResult(
         let id = try privateKey.privateID()
         let secret = try waiting { () async throws(KeychainFailure) in
             try await RemoteKeychain()
-                .agree(id, algorithm, point, size: size, info: [UInt8](info), privateKey.promptOptions)
+                .agree(
+                    id,
+                    algorithm,
+                    point,
+                    size: size,
+                    info: [UInt8](info),
+                    privateKey.promptOptions
+                )
         }
         return Data(secret) as NSData
     }

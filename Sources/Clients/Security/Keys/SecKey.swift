@@ -210,7 +210,9 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
         attributes[name] = NSNumber(value: isAble)
     }
     if key.isInService { attributes[kSecAttrTokenID as String] = kSecAttrTokenIDSecureEnclave }
-    if !key.isInService, key.isExtractable { attributes[kSecValueData as String] = key.software?.bytes }
+    if !key.isInService, key.isExtractable {
+        attributes[kSecValueData as String] = key.software?.bytes
+    }
     return attributes as NSDictionary
 }
 

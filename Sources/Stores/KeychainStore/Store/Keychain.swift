@@ -58,7 +58,7 @@ package actor Keychain {
         caller: Caller
     ) async throws(KeychainError) -> [Item] {
         var search = ItemSearch(query, skipsAuthenticated: skipsAuthenticated, caller: caller)
-        while try !opened().advance(with: &search) {
+        while try !opened().advance(&search) {
             guard !Task.isCancelled else {
                 throw KeychainError(.notAvailable, "The caller has left.")
             }

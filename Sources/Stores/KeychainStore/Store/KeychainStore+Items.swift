@@ -163,7 +163,7 @@ extension KeychainStore {
         _ ids: some Sequence<String>,
         caller: Caller
     ) throws(KeychainError) -> [String] {
-        deleteStaleItems(caller)
+        deleteStaleItems(for: caller)
         let uid = caller.uid
         let (known, versions) = try known(of: Array(ids), uid: uid)
         var doomed: [ItemID: [UInt64]] = [:]
@@ -198,8 +198,10 @@ extension KeychainStore {
     /// Every call runs this first, and so does the service when the enrolment changes. If a full
     /// disk prevents it, the next call retries, and the items are hidden meanwhile. Items of an
     /// unknown enrolment are only hidden, because its files may be restored.
-    package func deleteStaleItems(_ caller: Caller) {
-        guard let enrolment = caller.enrolment, checkedEnrolments[caller.uid] != enrolment else { return }
+    package func deleteStaleItems(for caller: Caller) {
+        guard let enrolment = caller.enrolment, checkedEnrolments[caller.uid] != enrolment else {
+            return
+        }
         do throws(KeychainError) {
             try delete(of: caller.uid, with: ring.index(of: caller.uid).enrolled) {
                 $0.enrolment?.isOlder(than: enrolment) ?? false
@@ -227,7 +229,7 @@ extension KeychainStore {
         created: Int64? = nil
     ) throws(KeychainError) -> String {
         try Self.check(size: secret)
-        deleteStaleItems(caller)
+        deleteStaleItems(for: caller)
         var old: Item?
         if let replaced { old = try open(replaced, caller: caller).item }
         guard accessControl.flags.contains(.applicationPassword) == (password != nil) else {
@@ -272,7 +274,7 @@ extension KeychainStore {
         _ id: String,
         caller: Caller
     ) throws(KeychainError) -> (item: Item, envelope: Envelope) {
-        deleteStaleItems(caller)
+        deleteStaleItems(for: caller)
         guard let itemID = ItemID(id) else { throw unknown }
         let version = try versions(of: [itemID], uid: caller.uid)[itemID]
         guard let row = try row(itemID, uid: caller.uid) else {

@@ -86,7 +86,7 @@ extension KeychainStore {
         caller: Caller
     ) throws(KeychainError) -> [Item] {
         var search = ItemSearch(query, skipsAuthenticated: skipsAuthenticated, caller: caller)
-        while try !advance(with: &search) {}
+        while try !advance(&search) {}
         return search.items
     }
 
@@ -96,10 +96,10 @@ extension KeychainStore {
     ///
     /// - Returns: Whether the search is complete.
     /// - Throws: As `search`.
-    func advance(with search: inout ItemSearch) throws(KeychainError) -> Bool {
+    func advance(_ search: inout ItemSearch) throws(KeychainError) -> Bool {
         let uid = search.caller.uid
         if !search.hasBegun || search.ledger != root.codes[uid] {
-            deleteStaleItems(search.caller)
+            deleteStaleItems(for: search.caller)
             search.hasBegun = true
             search.ledger = root.codes[uid]
             try begin(&search)
