@@ -482,12 +482,8 @@ struct PromptTests {
         desk.register(AgentID(4), session: "other")
         desk.register(AgentID(5), uid: 2000)
         func chosen(_ processes: [Int32] = []) -> AgentID? {
-            desk.engine.agent(
-                for: EngineHarness.uid,
-                session: EngineHarness.session,
-                processes: processes
-            )?
-            .id
+            let (uid, home) = (EngineHarness.uid, EngineHarness.session)
+            return desk.engine.agent(for: uid, session: home, processes: processes)?.id
         }
         #expect(chosen([99, 100]) == AgentID(6) && chosen([98, 100]) == AgentID(3))
         #expect(chosen() == EngineHarness.agent)

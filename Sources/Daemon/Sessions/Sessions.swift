@@ -55,7 +55,6 @@ final class Sessions {
     /// Users with a running look-up of their callers.
     private var arrangements = LookUpChanges<UInt32>()
     private var loads = LookUpChanges<ObjectPath>()
-    /// How often a query is repeated because an event arrived before its answer.
     private static let tries = 5
     private let connection: Connection
     private let lanes: CallBudget
@@ -98,8 +97,6 @@ final class Sessions {
 
     var isAbsent: Bool { presence == .absent }
 
-    /// Queries in advance what `place` needs.
-    ///
     /// For a decision, callers outside sessions are looked up again, because a signal about their
     /// user's sessions may be lost.
     func refresh(_ peer: Peer, for uid: UInt32, isDecision: Bool) async {
@@ -111,8 +108,6 @@ final class Sessions {
     }
 
     /// Queries the user's sessions and sleep, and handles changes whose signals were lost.
-    ///
-    /// Concurrent callers share two queries.
     ///
     /// - Returns: Whether the login manager answered. If not, no decision that rests on it may
     ///   grant. Running evaluations continue, because a missing answer proves no change.

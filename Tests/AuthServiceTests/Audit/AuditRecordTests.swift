@@ -47,7 +47,8 @@ struct AuditRecordTests {
 
     @Test("The documentation lists exactly the existing kinds, IDs and fields")
     func page() throws {
-        let lines = try text("docs/admin/audit.md").split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let lines = try text("docs/admin/audit.md").split(separator: "\n")
+            .filter { $0.hasPrefix("| `") }
         let cells = lines.map { line in
             line.split(separator: "|").map { $0.filter { $0 != " " && $0 != "`" } }
         }
