@@ -35,14 +35,14 @@ func converse(
         let replies = calloc(Int(count), MemoryLayout<pam_response>.stride)?
             .bindMemory(to: pam_response.self, capacity: Int(count))
     else { return PAM_CONV_ERR }
-    let conversation = conversation.assumingMemoryBound(to: Conversation.self)
+    let state = conversation.assumingMemoryBound(to: Conversation.self)
     for index in 0..<Int(count) {
         switch messages[index]?.pointee.msg_style {
         case PAM_PROMPT_ECHO_OFF:
-            conversation.pointee.isAsked = true
-            replies[index].resp = strdup(conversation.pointee.passcode)
+            state.pointee.isAsked = true
+            replies[index].resp = strdup(state.pointee.passcode)
         case PAM_TEXT_INFO, PAM_ERROR_MSG:
-            conversation.pointee.add(messages[index]?.pointee.msg)
+            state.pointee.add(messages[index]?.pointee.msg)
         default:
             // PAM ignores replies after an error, so wipe and free them here.
             for reply in UnsafeBufferPointer(start: replies, count: index) {
