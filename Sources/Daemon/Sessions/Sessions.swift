@@ -7,7 +7,7 @@ import DBus
 @BusActor
 final class Sessions {
     /// The place of a caller's process according to the login manager.
-    private enum CallerLocation: Equatable {
+    private enum Location: Equatable {
         case session(ObjectPath)
         /// Outside any session that a person sits at, as a systemd unit of a user.
         case none
@@ -32,7 +32,7 @@ final class Sessions {
     private var presence = Presence.unknown
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private(set) var sessions: [ObjectPath: LoginSession] = [:]
-    private var callers: [Caller: CallerLocation] = [:]
+    private var callers: [Caller: Location] = [:]
     /// Sessions of users with a caller outside sessions; the preferred session is first.
     private var users: [UInt32: [ObjectPath]] = [:]
     /// Callers with a running look-up for a property.
@@ -42,7 +42,7 @@ final class Sessions {
     /// Where `history` is saved; nil without a login manager on the system bus.
     private(set) var record: LoginRecord?
     var isKeeping = false
-    private let callerLookUps = SharedLookUps<Caller, CallerLocation?>()
+    private let callerLookUps = SharedLookUps<Caller, Location?>()
     private lazy var lid = Mirror<Bool, Void> { [unowned self] _ in await lookAtLid() }
     let logoutLookUps = SharedLookUps<UInt32, Void>()
     /// Catches up with changes of a user's sessions whose signals may be lost.
@@ -182,7 +182,7 @@ final class Sessions {
         return nil
     }
 
-    private func place(at spot: CallerLocation, for uid: UInt32, isUnlock: Bool) -> Place {
+    private func place(at spot: Location, for uid: UInt32, isUnlock: Bool) -> Place {
         var place = Place(isInNoSession: spot == .none)
         guard let session = session(at: spot, for: uid) else {
             place.absence = spot == .none ? .noSession : .unknown
@@ -202,7 +202,7 @@ final class Sessions {
     }
 
     /// Returns the session of a spot; for a caller outside sessions, the local session of its user.
-    private func session(at spot: CallerLocation, for uid: UInt32) -> LoginSession? {
+    private func session(at spot: Location, for uid: UInt32) -> LoginSession? {
         switch spot {
         case .session(let path): return sessions[path]
         case .none:
@@ -279,18 +279,14 @@ final class Sessions {
         await withCheckedContinuation { waiters.append($0) }
     }
 
-    private func isLoaded(_ spot: CallerLocation, for uid: UInt32) -> Bool {
+    private func isLoaded(_ spot: Location, for uid: UInt32) -> Bool {
         switch spot {
         case .session(let path): sessions[path] != nil
         case .none: users[uid] != nil
         }
     }
 
-    private func spot(
-        of peer: Peer,
-        for uid: UInt32,
-        isDecision: Bool = false
-    ) async -> CallerLocation? {
+    private func spot(of peer: Peer, for uid: UInt32, isDecision: Bool = false) async -> Location? {
         await settled()
         let caller = Caller(name: peer.name, uid: uid)
         if let known = callers[caller], isLoaded(known, for: uid), known != .none || !isDecision {
@@ -302,7 +298,7 @@ final class Sessions {
     }
 
     /// - Returns: Nil if the query failed, or events outdated every answer.
-    private func ask(_ peer: Peer, for uid: UInt32, _ logind: Logind) async -> CallerLocation? {
+    private func ask(_ peer: Peer, for uid: UInt32, _ logind: Logind) async -> Location? {
         arrangements.begin(uid)
         defer { arrangements.end(uid) }
         for _ in 0..<Self.tries {
@@ -329,7 +325,7 @@ final class Sessions {
         _ peer: Peer,
         for uid: UInt32,
         _ logind: Logind
-    ) async throws(DBusError) -> (CallerLocation, [ObjectPath]?) {
+    ) async throws(DBusError) -> (Location, [ObjectPath]?) {
         if let own = try await logind.session(of: peer) {
             let session = try await load(own, for: peer.uid, logind)
             // Root may ask for users also from outside their sessions, but never from a remote
