@@ -226,8 +226,8 @@ final class ScriptedSensor: Sensor1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
-        let mayLearn = options["learn"] == .bool(true)
-        return begin("Verify", Operation(operation, uid, call, mayUpdateTemplate: mayLearn))
+        let mayUpdateTemplate = options["learn"] == .bool(true)
+        return begin("Verify", Operation(operation, uid, call, mayUpdateTemplate: mayUpdateTemplate))
     }
 
     func enroll(

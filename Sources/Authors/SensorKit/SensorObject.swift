@@ -43,11 +43,11 @@ import ServiceProgram
         let sensor = sensor
         return .later { [self] () async throws(DBusError) in
             try await check(call, uid)
-            let mayLearn = options["learn"]?.asBool == true
+            let mayUpdateTemplate = options["learn"]?.asBool == true
             return try await slot.run(
                 operation,
                 user: uid,
-                mayUpdateTemplate: mayLearn,
+                mayUpdateTemplate: mayUpdateTemplate,
                 caller: call.peer
             ) { (operation) async throws(SensorFault) in
                 try await sensor.verify(operation)

@@ -45,9 +45,9 @@ extension AuthEngine {
             return
         }
         // The cause is reported only after its write (L17).
-        let owesCause = isBeingWritten(evaluation.request.uid)
-        evaluations[id]?.prompt?.isCausePending = owesCause
-        guard !owesCause else { return }
+        let isCausePending = isBeingWritten(evaluation.request.uid)
+        evaluations[id]?.prompt?.isCausePending = isCausePending
+        guard !isCausePending else { return }
         tell(id, .passcodeRequired(cause: cause))
     }
 
