@@ -234,7 +234,7 @@ enum Seen {
             recognition = Recognition(
                 templates: [FaceTemplate(id: "mine", faces: [Seen.numbers()])],
                 threshold: .ordinary,
-                lifeCheck: LivenessCheck(using: &generator)
+                livenessCheck: LivenessCheck(using: &generator)
             )
         }
 

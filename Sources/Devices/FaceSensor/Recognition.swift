@@ -58,17 +58,17 @@ package struct Recognition {
     private var dark = 0
     private var challenge: LivenessCheck?
 
-    /// Starts a Verify; a match also has to pass `lifeCheck` unless it is nil.
+    /// Starts a Verify; a match also has to pass `livenessCheck` unless it is nil.
     package init(
         templates: [FaceTemplate],
         threshold: FaceThreshold,
         asksForAttention: Bool = true,
-        lifeCheck: LivenessCheck? = nil
+        livenessCheck: LivenessCheck? = nil
     ) {
         self.asksForAttention = asksForAttention
         self.templates = templates
         self.threshold = threshold
-        challenge = lifeCheck
+        challenge = livenessCheck
     }
 
     package mutating func see(_ sight: FrameFindings) -> Outcome {

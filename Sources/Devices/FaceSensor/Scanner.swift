@@ -99,7 +99,7 @@ package actor Scanner {
             templates: templates,
             threshold: threshold,
             asksForAttention: asksForAttention,
-            lifeCheck: requiresLiveness ? LivenessCheck(using: &random) : nil
+            livenessCheck: requiresLiveness ? LivenessCheck(using: &random) : nil
         )
         var attempt = FaceAttempt()
         var advice = Advice()

@@ -72,8 +72,8 @@ package actor SecurityKey {
         onTouchNeeded: @escaping @Sendable () -> Void
     ) throws(KeyFault) -> Credential {
         try open(stop, onTouchNeeded) { (session) throws(KeyFault) in
-            let knowledge = try Self.knowledge(of: enrolled, party, session)
-            if knowledge.has != nil { throw .enrolled }
+            let probe = try Self.probe(of: enrolled, party, session)
+            if probe.has != nil { throw .enrolled }
             guard let new = fido_cred_new() else { throw .failed(Self.memory) }
             var credential: OpaquePointer? = new
             defer { fido_cred_free(&credential) }
@@ -85,7 +85,7 @@ package actor SecurityKey {
             try session.check(
                 fido_cred_set_user(new, user, user.count, RelyingParty.name, nil, nil)
             )
-            for other in knowledge.unsure {
+            for other in probe.unsure {
                 try session.check(fido_cred_exclude(new, other.handle, other.handle.count))
             }
             if session.verifiesUser {
@@ -127,8 +127,8 @@ package actor SecurityKey {
         onTouchNeeded: @escaping @Sendable () -> Void
     ) throws(KeyFault) -> Credential {
         try open(stop, onTouchNeeded) { (session) throws(KeyFault) in
-            let knowledge = try Self.knowledge(of: credentials, party, session)
-            let known = knowledge.has.map { [$0] } ?? knowledge.unsure
+            let probe = try Self.probe(of: credentials, party, session)
+            let known = probe.has.map { [$0] } ?? probe.unsure
             if known.isEmpty { throw .noCredential }
             return try Self.assertion(of: known, party, session) { assertion throws(KeyFault) in
                 let verifies = known.allSatisfy(\.verifiesUser)
@@ -154,12 +154,12 @@ package actor SecurityKey {
     ///
     /// A key without any of them then does not blink, and cannot use up attempts. Each credential
     /// needs its own request, because some keys take no longer list.
-    private static func knowledge(
+    private static func probe(
         of credentials: [Credential],
         _ party: RelyingParty,
         _ session: Session
     ) throws(KeyFault) -> CredentialProbe {
-        var knowledge = CredentialProbe()
+        var probe = CredentialProbe()
         for credential in credentials {
             let code = try assertion(of: [credential], party, session) {
                 assertion throws(KeyFault) in
@@ -168,9 +168,9 @@ package actor SecurityKey {
             }
             if let fault = session.channel.fault { throw fault }
             if code == FIDO_OK { return CredentialProbe(has: credential) }
-            if code != FIDO_ERR_NO_CREDENTIALS { knowledge.unsure.append(credential) }
+            if code != FIDO_ERR_NO_CREDENTIALS { probe.unsure.append(credential) }
         }
-        return knowledge
+        return probe
     }
 
     private static func assertion<Value>(
