@@ -1,7 +1,9 @@
 /* pam_localauth: a sensor of the service recognises the user, or the user types the password,
    whichever comes first. A typed password is passed on to later modules. */
+#include "clock.h"
 #include "options.h"
 #include "place.h"
+#include "program.h"
 #include "question.h"
 #include "service.h"
 #include "text.h"
@@ -12,7 +14,6 @@
 #include <security/pam_modutil.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
 
@@ -32,7 +33,14 @@ struct attempt {
     struct options options;
     struct service service;
     struct question question;
-    bool is_polkit;
+    struct program program;
+    /* The user sees the prompt, so that the sensors may look. */
+    bool is_open;
+    bool is_invited;
+    /* The cursor stands behind a prompt. */
+    bool is_behind_question;
+    /* When to stop waiting for news, in microseconds of CLOCK_MONOTONIC. */
+    uint64_t until;
 };
 
 static void forget(pam_handle_t *pamh, void *data, int status) {
@@ -55,36 +63,47 @@ static const char *item(pam_handle_t *pamh, int kind) {
     return pam_get_item(pamh, kind, &value) == PAM_SUCCESS && value ? value : "";
 }
 
-/* Whether this process has a single thread, by the links of its task folder. */
-static bool is_single_threaded(void) {
-    struct stat folder;
-    return stat("/proc/self/task", &folder) == 0 && folder.st_nlink == 3;
+/* ---- Messages to the user ---- */
+
+static void leave_line(struct attempt *attempt) {
+    if (attempt->is_behind_question) question_end_line(&attempt->question);
+    attempt->is_behind_question = false;
 }
 
-/* ---- Messages to the user ---- */
+/* Ignores PAM_SILENT, because sudo always sets it. */
+static int tell(struct attempt *attempt, const char *sentence) {
+    if (attempt->program.is_silent) return PAM_SUCCESS;
+    leave_line(attempt);
+    const int style = attempt->program.speaks_on_errors ? PAM_ERROR_MSG : PAM_TEXT_INFO;
+    return pam_prompt(attempt->pamh, style, NULL, "%s", sentence);
+}
 
 static void hear(struct service *service, const char *sentence) {
     struct attempt *attempt = service->context;
     /* Most programs handle one message at a time. While a password prompt is open, send messages
-       only to polkit or if the prompt is on a terminal. */
-    if (attempt->question.process >= 0 && !attempt->is_polkit &&
-        !question_is_on_terminal(&attempt->question))
+       only to polkit or if the prompt is known to be on a terminal. */
+    if (attempt->question.process >= 0 && !attempt->program.is_polkit &&
+        !question_is_open(&attempt->question))
         return;
-    (void)pam_info(attempt->pamh, "%s", sentence);
+    (void)tell(attempt, sentence);
 }
 
-static int invite(struct attempt *attempt) {
+static int invite(struct attempt *attempt, bool takes_password) {
     const struct service *service = &attempt->service;
-    const char *sentence = text_invitation(service->types, service->types_count,
-                                           !attempt->options.biometry_only);
-    return pam_info(attempt->pamh, "%s", sentence);
+    attempt->is_invited = true;
+    return tell(attempt, text_invitation(service->types, service->types_count, takes_password));
 }
 
 /* ---- Waiting ---- */
 
-static int left(const struct service *service) {
-    uint64_t until = service->deadline, timeout = UINT64_MAX;
-    if (sd_bus_get_timeout(service->bus, &timeout) >= 0 && timeout < until) until = timeout;
+/* Returns the timeout for poll. */
+static int left(const struct attempt *attempt, bool is_live) {
+    const struct service *service = &attempt->service;
+    uint64_t until = attempt->until, timeout = UINT64_MAX;
+    if (is_live && service->deadline < until) until = service->deadline;
+    if (is_live && sd_bus_get_timeout(service->bus, &timeout) >= 0 && timeout < until)
+        until = timeout;
+    if (until == UINT64_MAX) return -1;
     const uint64_t now = now_microseconds();
     return until <= now ? 0 : (int)((until - now) / 1000 + 1);
 }
@@ -94,32 +113,36 @@ enum happened { NOTHING, ANSWERED, SIGNALLED };
 /* Waits for activity on the bus, an answer to the password prompt, or a signal to the program. */
 static enum happened wait_for_news(struct attempt *attempt) {
     struct service *service = &attempt->service;
-    const bool is_over = service->stage > STAGE_LOOKING;
-    const int events = is_over ? 0 : sd_bus_get_events(service->bus);
+    const bool is_live = service_is_live(service);
     struct pollfd news[] = {
-        {.fd = is_over ? -1 : sd_bus_get_fd(service->bus), .events = (short)events},
+        {.fd = is_live ? sd_bus_get_fd(service->bus) : -1,
+         .events = (short)(is_live ? sd_bus_get_events(service->bus) : 0)},
         {.fd = attempt->question.answered, .events = POLLIN},
         {.fd = attempt->question.signals, .events = POLLIN},
     };
-    const int count = poll(news, 3, is_over ? -1 : left(service));
+    const int count = poll(news, 3, left(attempt, is_live));
     if (count > 0 && news[2].revents) return SIGNALLED;
     if (count > 0 && news[1].revents) return ANSWERED;
-    if (!is_over) service_process(service);
+    if (is_live) service_process(service);
     return NOTHING;
 }
 
-/* Waits until the service says whether it can recognise the user. No password prompt is open
-   yet. */
-static bool has_begun(struct attempt *attempt) {
-    service_process(&attempt->service);
-    while (attempt->service.stage == STAGE_STARTING)
+/* Starts the evaluation, and waits at most `patience` microseconds until the service says whether
+   it can recognise the user. Returns false if a signal ends the program. */
+static bool start_to_look(struct attempt *attempt, uint64_t patience) {
+    struct service *service = &attempt->service;
+    service_start(service, attempt->options.bus);
+    const uint64_t now = now_microseconds();
+    attempt->until = patience < UINT64_MAX - now ? now + patience : UINT64_MAX;
+    while (service->stage == STAGE_STARTING && now_microseconds() < attempt->until)
         if (wait_for_news(attempt) == SIGNALLED &&
             question_let_signals(&attempt->question) == SIGNAL_ENDING)
             return false;
-    return attempt->service.stage == STAGE_LOOKING || attempt->service.stage == STAGE_RECOGNISED;
+    attempt->until = UINT64_MAX;
+    return true;
 }
 
-/* ---- Recognition, with or without the password ---- */
+/* ---- Sensors without a password ---- */
 
 static int look_only(struct attempt *attempt) {
     while (attempt->service.stage == STAGE_LOOKING)
@@ -132,6 +155,40 @@ static int look_only(struct attempt *attempt) {
     default: return PAM_AUTHINFO_UNAVAIL;
     }
 }
+
+static int invite_and_look(struct attempt *attempt) {
+    if (!start_to_look(attempt, UINT64_MAX)) return PAM_AUTHINFO_UNAVAIL;
+    const enum stage stage = attempt->service.stage;
+    if (stage != STAGE_LOOKING && stage != STAGE_RECOGNISED) return PAM_AUTHINFO_UNAVAIL;
+    return invite(attempt, false) == PAM_SUCCESS ? look_only(attempt) : PAM_CONV_ERR;
+}
+
+/* ---- The password in this process, then sensors ---- */
+
+/* Passes a typed password to the next module. Does not check the password. */
+static int leave_answer(struct attempt *attempt) {
+    const char *reply = attempt->question.reply;
+    return pam_set_item(attempt->pamh, PAM_AUTHTOK, reply) == PAM_SUCCESS ? PAM_AUTHINFO_UNAVAIL
+                                                                          : PAM_BUF_ERR;
+}
+
+/* Lets the sensors look after Enter on an empty field, because the program can't be asked beside
+   them. */
+static int look_after_enter(struct attempt *attempt) {
+    attempt->service.is_intended = true;
+    if (invite_and_look(attempt) == PAM_SUCCESS) return PAM_SUCCESS;
+    /* After a timeout the next module asks again. */
+    return attempt->is_invited ? PAM_AUTHINFO_UNAVAIL : leave_answer(attempt);
+}
+
+static int ask_then_look(struct attempt *attempt) {
+    if (question_ask_here(&attempt->question) != PAM_SUCCESS) return PAM_CONV_ERR;
+    const bool is_empty = attempt->question.reply[0] == '\0';
+    return is_empty && attempt->program.looks_after_enter ? look_after_enter(attempt)
+                                                          : leave_answer(attempt);
+}
+
+/* ---- The password in a child process, beside the sensors ---- */
 
 /* Time in microseconds after the message about a waiting match, during which Enter does not
    confirm. The user pressed it for the earlier prompt, before reading the message. */
@@ -146,55 +203,91 @@ static bool is_too_early(const struct attempt *attempt) {
 /* Confirms a waiting match, or passes a typed password to the next module. Does not check the
    password. */
 static int take_answer(struct attempt *attempt) {
-    const struct question *question = &attempt->question;
-    if (attempt->service.awaits_confirmation && question->reply[0] == '\0') {
+    const bool is_empty = attempt->question.reply[0] == '\0';
+    if (attempt->service.awaits_confirmation && is_empty) {
         service_confirm(&attempt->service);
         attempt->service.deadline =
             now_microseconds() + attempt->options.wait * UINT64_C(1000000);
         return look_only(attempt);
     }
-    if (pam_set_item(attempt->pamh, PAM_AUTHTOK, question->reply) != PAM_SUCCESS)
-        return PAM_BUF_ERR;
-    return PAM_AUTHINFO_UNAVAIL;
+    /* The program had its answer before the prompt, as swaylock does. */
+    const bool is_ready_made =
+        attempt->service.stage == STAGE_IDLE && attempt->program.looks_after_enter;
+    return is_empty && is_ready_made ? look_after_enter(attempt) : leave_answer(attempt);
 }
 
-static int look_and_ask(struct attempt *attempt) {
+static bool ask(struct attempt *attempt) {
+    const struct service *service = &attempt->service;
+    attempt->is_open = attempt->program.is_polkit;
+    attempt->is_behind_question = !attempt->program.is_polkit;
+    return question_ask(&attempt->question, service->bus ? sd_bus_get_fd(service->bus) : -1);
+}
+
+/* Starts the sensors once the prompt is open, because a program may refuse it. */
+static void look_at_question(struct attempt *attempt) {
+    struct service *service = &attempt->service;
+    if (!attempt->is_open && question_is_open(&attempt->question)) {
+        attempt->is_open = true;
+        if (service->stage == STAGE_IDLE) service_start(service, attempt->options.bus);
+    }
+    if (attempt->is_open && service->stage == STAGE_LOOKING && !attempt->is_invited)
+        (void)invite(attempt, true);
+    attempt->until = attempt->is_open ? UINT64_MAX : question_next_look(&attempt->question);
+}
+
+/* Asks again in this process if the program refused the prompt, so that sudo -n knows that it
+   refused. */
+static int refused(struct attempt *attempt, int result) {
+    const bool is_by_program = result == PAM_CONV_ERR && attempt->service.stage == STAGE_IDLE;
+    if (!is_by_program || question_ask_here(&attempt->question) != PAM_SUCCESS) return PAM_CONV_ERR;
+    return take_answer(attempt);
+}
+
+static int ask_and_look(struct attempt *attempt) {
+    struct service *service = &attempt->service;
     struct question *question = &attempt->question;
-    const int bus = sd_bus_get_fd(attempt->service.bus);
-    if (!question_ask(question, bus)) return PAM_AUTHINFO_UNAVAIL;
+    service->is_patient = true;
+    if (attempt->program.is_polkit) {
+        /* A dialog shows the invitation best above its field. Another prompt may take longer. */
+        const uint64_t patience = attempt->options.wait * UINT64_C(500000);
+        if (!start_to_look(attempt, patience) || service->stage > STAGE_RECOGNISED)
+            return PAM_AUTHINFO_UNAVAIL;
+        if (service->stage != STAGE_STARTING && invite(attempt, true) != PAM_SUCCESS)
+            return PAM_CONV_ERR;
+    }
+    if (!ask(attempt)) return PAM_AUTHINFO_UNAVAIL;
     bool is_told = false;
     int result;
-    while (attempt->service.stage != STAGE_RECOGNISED) {
-        if (attempt->service.stage > STAGE_LOOKING && !is_told) {
+    while (service->stage != STAGE_RECOGNISED) {
+        look_at_question(attempt);
+        if (service->stage > STAGE_LOOKING && attempt->is_invited && !is_told) {
             is_told = true;
-            hear(&attempt->service, localized("Enter your password."));
+            hear(service, localized("Enter your password."));
         }
         switch (wait_for_news(attempt)) {
         case NOTHING: break;
         case ANSWERED:
             result = question_result(question);
-            if (result != PAM_SUCCESS) return result;
+            attempt->is_behind_question = false;
+            if (result != PAM_SUCCESS) return refused(attempt, result);
             if (!is_too_early(attempt)) return take_answer(attempt);
-            if (!question_ask(question, bus)) return PAM_AUTHINFO_UNAVAIL;
+            if (!ask(attempt)) return PAM_AUTHINFO_UNAVAIL;
             break;
         case SIGNALLED:
             question_withdraw(question);
             if (question_let_signals(question) == SIGNAL_ENDING) return PAM_CONV_ERR;
-            if (!question_ask(question, bus)) return PAM_AUTHINFO_UNAVAIL;
+            if (!ask(attempt)) return PAM_AUTHINFO_UNAVAIL;
         }
     }
+    leave_line(attempt);
     question_withdraw(question);
-    hear(&attempt->service, localized("Recognized."));
+    hear(service, localized("Recognized."));
     return PAM_SUCCESS;
 }
 
 static int recognise(struct attempt *attempt) {
-    service_start(&attempt->service, attempt->options.bus);
-    if (attempt->service.bus && has_begun(attempt)) {
-        if (invite(attempt) != PAM_SUCCESS) return PAM_CONV_ERR;
-        return attempt->options.biometry_only ? look_only(attempt) : look_and_ask(attempt);
-    }
-    return PAM_AUTHINFO_UNAVAIL;
+    if (attempt->options.biometry_only) return invite_and_look(attempt);
+    return attempt->program.takes_copies ? ask_and_look(attempt) : ask_then_look(attempt);
 }
 
 /* ---- PAM ---- */
@@ -219,11 +312,15 @@ static enum place may_look(struct attempt *attempt) {
 
 EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **argv) {
     (void)flags;
-    struct attempt attempt = {.pamh = pamh, .options = options_parse(pamh, argc, argv)};
+    struct attempt attempt = {
+        .pamh = pamh,
+        .options = options_parse(pamh, argc, argv),
+        .program = program_of(item(pamh, PAM_SERVICE)),
+        .until = UINT64_MAX,
+    };
     struct memory memory = {0};
     /* Forget an earlier attempt, so that it can't affect this attempt's credentials. */
     if (!remember(pamh, memory)) return PAM_BUF_ERR;
-    attempt.is_polkit = strcmp(item(pamh, PAM_SERVICE), "polkit-1") == 0;
     const enum place place = may_look(&attempt);
     if (place == PLACE_REFUSED) {
         if (attempt.options.debug) pam_syslog(pamh, LOG_DEBUG, "not for this user, here");
@@ -234,9 +331,8 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
     const bool asks = !attempt.options.biometry_only;
     if (place == PLACE_GREETER) {
         /* The user has no session here that may use a sensor. Only report a correct password. */
-    } else if (asks && (!is_single_threaded() || item(pamh, PAM_AUTHTOK)[0] != '\0')) {
-        /* A program with threads can't run its conversation in a child process, and a known
-           password needs no prompt. */
+    } else if (asks && item(pamh, PAM_AUTHTOK)[0] != '\0') {
+        /* A known password needs no prompt. */
     } else if (question_prepare(&attempt.question, pamh)) {
         attempt.service.pamh = pamh;
         attempt.service.shows_prompt = place == PLACE_HERE;

@@ -1,5 +1,6 @@
 #include "question.h"
 
+#include "clock.h"
 #include "text.h"
 
 #include <errno.h>
@@ -104,10 +105,18 @@ static _Noreturn void ask(struct question *question, pid_t parent, int answer, i
 
 /* ---- In this process ---- */
 
+int question_ask_here(struct question *question) {
+    pthread_sigmask(SIG_SETMASK, &question->before, NULL);
+    const int result = converse(question);
+    pthread_sigmask(SIG_BLOCK, &question->watched, NULL);
+    return result;
+}
+
 bool question_ask(struct question *question, int bus) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
     question->answered = ends[0];
+    question->asked = now_microseconds();
     const pid_t parent = getpid();
     /* Otherwise both processes would write the buffered output. */
     fflush(NULL);
@@ -144,18 +153,23 @@ int question_result(struct question *question) {
     }
     /* A signal ended the child in the middle of its work. */
     question_withdraw(question);
-    return PAM_CONV_ERR;
+    return PAM_ABORT;
 }
 
-/* Ends the programs that show the prompt for the child, such as sudo's askpass. Their windows
-   would stay open. */
-static void end_children(pid_t process) {
-    char path[64], list[4096];
+/* Lists the programs that show the prompt for the child, such as sudo's askpass. */
+static void read_children(pid_t process, char *list, size_t size) {
+    char path[64];
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
     FILE *children = fopen(path, "re");
-    const size_t size = children ? fread(list, 1, sizeof list - 1, children) : 0;
+    const size_t length = children ? fread(list, 1, size - 1, children) : 0;
     if (children) fclose(children);
-    list[size] = '\0';
+    list[length] = '\0';
+}
+
+/* Their windows would stay open. */
+static void end_children(pid_t process) {
+    char list[4096];
+    read_children(process, list, sizeof list);
     for (char *rest = list, *end; *rest; rest = end) {
         const long child = strtol(rest, &end, 10);
         if (end == rest) break;
@@ -163,15 +177,21 @@ static void end_children(pid_t process) {
     }
 }
 
+/* Lets a background process restore its terminal. */
+static void block_output_signal(sigset_t *before) {
+    sigset_t output;
+    sigemptyset(&output);
+    sigaddset(&output, SIGTTOU);
+    pthread_sigmask(SIG_BLOCK, &output, before);
+}
+
 void question_withdraw(struct question *question) {
     if (question->process < 0) return;
     end_children(question->process);
     kill(question->process, SIGKILL);
     collect(question);
-    sigset_t output, before;
-    sigemptyset(&output);
-    sigaddset(&output, SIGTTOU);
-    pthread_sigmask(SIG_BLOCK, &output, &before);
+    sigset_t before;
+    block_output_signal(&before);
     for (int index = 0; index < terminals_size; index++) {
         const int descriptor = question->terminals[index].descriptor;
         if (descriptor < 0) continue;
@@ -182,15 +202,54 @@ void question_withdraw(struct question *question) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-bool question_is_on_terminal(const struct question *question) {
+/* Returns the terminal whose echo the prompt switched off, or -1. */
+static int hiding_terminal(const struct question *question) {
     for (int index = 0; index < terminals_size; index++) {
         struct termios now;
         const int descriptor = question->terminals[index].descriptor;
         if (descriptor >= 0 && tcgetattr(descriptor, &now) == 0 && !(now.c_lflag & ECHO) &&
             (question->terminals[index].settings.c_lflag & ECHO))
-            return true;
+            return descriptor;
     }
-    return false;
+    return -1;
+}
+
+/* Whether echo was off before the prompt, as in a terminal of Emacs. */
+static bool has_silent_terminal(const struct question *question) {
+    bool has_one = false;
+    for (int index = 0; index < terminals_size; index++) {
+        if (question->terminals[index].descriptor < 0) continue;
+        if (question->terminals[index].settings.c_lflag & ECHO) return false;
+        has_one = true;
+    }
+    return has_one;
+}
+
+static const uint64_t second = 1000 * 1000;
+
+bool question_is_open(const struct question *question) {
+    if (question->process < 0) return false;
+    char list[32];
+    read_children(question->process, list, sizeof list);
+    return list[0] != '\0' || hiding_terminal(question) >= 0 ||
+           (has_silent_terminal(question) &&
+            now_microseconds() >= question->asked + second * 3 / 10);
+}
+
+uint64_t question_next_look(const struct question *question) {
+    const uint64_t now = now_microseconds();
+    return now + (now < question->asked + second ? second / 100 : second / 10);
+}
+
+void question_end_line(const struct question *question) {
+    int terminal = hiding_terminal(question);
+    if (terminal < 0 && has_silent_terminal(question)) terminal = question->terminals[0].descriptor;
+    if (terminal < 0) return;
+    sigset_t before;
+    block_output_signal(&before);
+    while (write(terminal, "\r\n", 2) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 enum question_signal question_let_signals(struct question *question) {

@@ -1,5 +1,6 @@
 #include "service.h"
 
+#include "clock.h"
 #include "text.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <security/pam_modutil.h>
 #include <string.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
 #define AUTHENTICATION "org.localauth.Authentication1"
@@ -24,12 +24,6 @@ static const char system_bus[] = "unix:path=/run/dbus/system_bus_socket";
 static const uint64_t second = 1000 * 1000;
 
 static const unsigned biometry = 1;
-
-uint64_t now_microseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
 
 /* Copies a text that fits. A longer text is not a valid name. */
 static bool copy(char *result, size_t size, const char *text) {
@@ -122,8 +116,9 @@ static int evaluated(sd_bus_message *message, void *data, sd_bus_error *unused) 
 }
 
 static void evaluate(struct service *service) {
-    /* The service is running, but may have to start its sensors first. */
-    service->deadline = now_microseconds() + 3 * service->wait * second;
+    /* The service is running, but may have to start its sensors first, or shows another prompt. */
+    const uint64_t patience = service->is_patient ? service->timeout + 2 : 3 * service->wait;
+    service->deadline = now_microseconds() + patience * second;
     sd_bus_message *message =
         method(service, service->owner, AUTHENTICATION_PATH, AUTHENTICATION, "Evaluate");
     if (!message) return;
@@ -133,6 +128,8 @@ static void evaluate(struct service *service) {
     if (result >= 0)
         result = sd_bus_message_append(message, "{sv}{sv}", "timeout", "t", milliseconds,
                                        "fallback-title", "s", "");
+    if (result >= 0 && service->is_intended)
+        result = sd_bus_message_append(message, "{sv}", "require-confirmation", "b", 0);
     /* For root the evaluation is an unlock of that user. Other callers can evaluate only
        themselves. */
     if (result >= 0 && geteuid() == 0)
@@ -317,6 +314,7 @@ static int received(sd_bus_message *message, void *data, sd_bus_error *error) {
 }
 
 void service_start(struct service *service, const char *address) {
+    service->stage = STAGE_STARTING;
     service->is_trusted_address = address != NULL;
     service->deadline = now_microseconds() + service->wait * second;
     service->bus = open_bus(address);
@@ -332,6 +330,10 @@ void service_start(struct service *service, const char *address) {
         method(service, AUTHENTICATION, AUTHENTICATION_PATH, "org.freedesktop.DBus.Peer", "Ping");
     if (message) call(service, message, found, service->wait * second);
     sd_bus_message_unref(message);
+}
+
+bool service_is_live(const struct service *service) {
+    return service->bus && service->stage <= STAGE_LOOKING;
 }
 
 void service_process(struct service *service) {
@@ -369,7 +371,11 @@ static int reported(sd_bus_message *message, void *data, sd_bus_error *unused) {
 }
 
 void service_report_passcode(pam_handle_t *pamh, const char *address, uid_t user, unsigned wait) {
-    struct service service = {.pamh = pamh, .deadline = now_microseconds() + wait * second};
+    struct service service = {
+        .pamh = pamh,
+        .stage = STAGE_STARTING,
+        .deadline = now_microseconds() + wait * second,
+    };
     service.bus = open_bus(address);
     if (!service.bus) return;
     sd_bus_message *message =

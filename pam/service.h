@@ -10,6 +10,8 @@
 enum { name_size = 256, prompt_size = 128, types_size = 8 };
 
 enum stage {
+    /* Nothing was sent to the service. */
+    STAGE_IDLE,
     /* The service is being reached, or has not replied yet. */
     STAGE_STARTING,
     /* The sensors look. */
@@ -36,6 +38,10 @@ struct service {
     char owner[name_size];
     bool is_trusted_address;
     bool shows_prompt;
+    /* The user can type the password meanwhile. */
+    bool is_patient;
+    /* The user asked for the sensors, so that a match needs no confirmation. */
+    bool is_intended;
     uid_t user;
     unsigned timeout, wait;
     /* When to give up, in microseconds of CLOCK_MONOTONIC. */
@@ -54,6 +60,9 @@ struct service {
    The prompt is this process's own, or a window of the session's agent. */
 void service_start(struct service *service, const char *address);
 
+/* Whether the service may still send something. */
+bool service_is_live(const struct service *service);
+
 /* Processes messages from the bus, and gives up at the deadline. */
 void service_process(struct service *service);
 
@@ -65,5 +74,3 @@ void service_end(struct service *service);
 
 /* Reports that a user gave the correct password. Takes at most `wait` seconds. */
 void service_report_passcode(pam_handle_t *pamh, const char *address, uid_t user, unsigned wait);
-
-uint64_t now_microseconds(void);

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <stdint.h>
+#include <time.h>
+
+/* CLOCK_MONOTONIC. */
+static inline uint64_t now_microseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
