@@ -159,8 +159,9 @@ static int look_only(struct attempt *attempt) {
 static int invite_and_look(struct attempt *attempt) {
     if (!start_to_look(attempt, UINT64_MAX)) return PAM_AUTHINFO_UNAVAIL;
     const enum stage stage = attempt->service.stage;
-    if (stage != STAGE_LOOKING && stage != STAGE_RECOGNISED) return PAM_AUTHINFO_UNAVAIL;
-    return invite(attempt, false) == PAM_SUCCESS ? look_only(attempt) : PAM_CONV_ERR;
+    const bool looks = stage == STAGE_LOOKING || stage == STAGE_RECOGNISED;
+    if (looks && invite(attempt, false) != PAM_SUCCESS) return PAM_CONV_ERR;
+    return look_only(attempt);
 }
 
 /* ---- The password in this process, then sensors ---- */
@@ -177,8 +178,9 @@ static int leave_answer(struct attempt *attempt) {
 static int look_after_enter(struct attempt *attempt) {
     attempt->service.is_intended = true;
     if (invite_and_look(attempt) == PAM_SUCCESS) return PAM_SUCCESS;
-    /* After a timeout the next module asks again. */
-    return attempt->is_invited ? PAM_AUTHINFO_UNAVAIL : leave_answer(attempt);
+    const bool has_looked = attempt->is_invited || attempt->service.stage == STAGE_FAILED;
+    /* After a look in vain the next module asks again. */
+    return has_looked ? PAM_AUTHINFO_UNAVAIL : leave_answer(attempt);
 }
 
 static int ask_then_look(struct attempt *attempt) {

@@ -34,8 +34,12 @@ import TestSupport
         _ = try await daemon.sensor.addTemplate(uid: Self.uid, label: "right index")
         // A folder of its own, because pam_wrapper expects only service files.
         mkdir(bus.folder + "/services", 0o755)
+        try stack(Self.dialog)
         try stack("both")
     }
+
+    /// The service whose prompt runs in a child process without a terminal: polkit's helper.
+    nonisolated static let dialog = "polkit-1"
 
     /// Builds the module as shipped, with the catalogues next to the tests.
     nonisolated static func build() async throws -> (module: String, client: String) {
@@ -112,13 +116,14 @@ import TestSupport
     /// Starts a PAM client with a conversation.
     func start(
         _ conversation: String,
-        service: String = "both",
+        service: String? = nil,
         user: String = PAMBench.user,
         launcher: [String] = [],
         environment: [String: String] = [:],
         terminal: Pty? = nil
     ) throws -> ChildProcess {
-        try ChildProcess(
+        let service = service ?? (terminal == nil ? Self.dialog : "both")
+        return try ChildProcess(
             launcher + [client, bus.folder + "/services", service, user, conversation],
             environment: environment,
             terminal: terminal?.path
@@ -127,7 +132,7 @@ import TestSupport
 
     func authenticate(
         _ conversation: String,
-        service: String = "both",
+        service: String? = nil,
         user: String = PAMBench.user,
         launcher: [String] = [],
         environment: [String: String] = [:]

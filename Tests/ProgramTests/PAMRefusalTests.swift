@@ -44,7 +44,7 @@ struct PAMRefusalTests {
             }
             let password = "say \(PAMService.passcode)"
             let options = "bus=\(bus.address)"
-            try PAMBench.stack("both", in: bus.folder, bench.module, options)
+            try PAMBench.stack(PAMBench.dialog, in: bus.folder, bench.module, options)
             // Without the module's deadline a call takes 25 s. The limit allows for a busy machine.
             bench.daemon.process.signal(SIGSTOP)
             #expect(try took(await bench.authenticate(password)) < 20_000)
@@ -53,10 +53,11 @@ struct PAMRefusalTests {
             #expect(try took(await bench.authenticate(password)) < 20_000)
             // A bus that accepts connections but never answers.
             let silent = try SilentSocket(bus.folder + "/silent")
-            try PAMBench.stack("silent", in: bus.folder, bench.module, "bus=\(silent.address)")
-            #expect(try took(await bench.authenticate(password, service: "silent")) < 20_000)
-            try PAMBench.stack("absent", in: bus.folder, bench.module, "bus=unix:path=/nowhere")
-            #expect(try took(await bench.authenticate(password, service: "absent")) < 20_000)
+            for address in [silent.address, "unix:path=/nowhere"] {
+                let options = "bus=\(address)"
+                try PAMBench.stack(PAMBench.dialog, in: bus.folder, bench.module, options)
+                #expect(try took(await bench.authenticate(password)) < 20_000)
+            }
         }
     }
 
@@ -95,12 +96,11 @@ struct PAMRefusalTests {
     func environment() async throws {
         try await PrivateBus.run { bus in
             let bench = try await PAMBench(bus)
-            try PAMBench.stack("plain", in: bus.folder, bench.module, "")
+            try PAMBench.stack(PAMBench.dialog, in: bus.folder, bench.module, "wait=10")
             try await bench.daemon.sensor.queue(outcomes: ["match"])
             let variables = ["DBUS_SYSTEM_BUS_ADDRESS", "DBUS_SESSION_BUS_ADDRESS"]
             let ended = try await bench.authenticate(
                 "say \(PAMService.passcode)",
-                service: "plain",
                 environment: Dictionary(uniqueKeysWithValues: variables.map { ($0, bus.address) })
             )
             #expect(ended.status == PAMBench.success)
@@ -205,15 +205,15 @@ struct PAMRefusalTests {
                 launcher: someone
             )
             #expect(named.output.contains("told"), "\(named.output)")
-            try PAMBench.stack("plain", in: bus.folder, bench.module, "")
+            try PAMBench.stack(PAMBench.dialog, in: bus.folder, bench.module, "wait=10")
             let found = try await bench.authenticate(
                 "say \(PAMService.passcode)",
-                service: "plain",
                 user: user,
                 launcher: someone
             )
             #expect(found.status == PAMBench.success, "\(found.output) \(found.errors)")
             #expect(!found.output.contains("told"), "\(found.output)")
+            try bench.stack(PAMBench.dialog)
             // The module trusts the service only if the user `localauth` has the service's uid.
             for uid in [6, 5] {
                 try callLocalauth(uid)

@@ -158,8 +158,8 @@ struct PAMServiceTests {
                 ("timeout=601", 30), ("timeout=5s", 30), ("timeout=", 30),
             ]
             for (option, _) in cases {
-                try bench.stack("timed", option)
-                _ = try await bench.authenticate("say \(PAMService.passcode)", service: "timed")
+                try bench.stack(PAMBench.dialog, option)
+                _ = try await bench.authenticate("say \(PAMService.passcode)")
             }
             #expect(service.timeouts == cases.map { $0.seconds * 1000 })
         }
@@ -275,6 +275,7 @@ struct PAMServiceTests {
             let terminal = try Pty()
             let tester = try bench.startTester(on: terminal)
             #expect(terminal.shows("Password: "))
+            #expect(terminal.shows("Touch the fingerprint sensor or enter your password."))
             let program = try #require(try await Self.name(of: tester, asked: bus.connect()))
             var success = RawValues()
             success.array(aligned: 8) { entry in
@@ -317,8 +318,8 @@ struct PAMServiceTests {
             name.append(UInt32(0))
             try Self.ask(impostor, "RequestName", "su", name.bytes)
             try await bus.waitForOwner(of: TestDaemon.name)
-            try bench.stack("plain", "no-report")
-            let tester = try bench.start("say \(PAMService.passcode)", service: "plain")
+            try bench.stack(PAMBench.dialog, "no-report")
+            let tester = try bench.start("say \(PAMService.passcode)")
             var found: String?
             try await eventually("a connection") {
                 found = try? await Self.name(of: tester, asked: observer)

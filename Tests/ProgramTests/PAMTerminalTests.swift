@@ -197,7 +197,7 @@ struct PAMTerminalTests {
                 }
             #expect(ended.status == expected, "\(ended.errors)")
             let said = terminal?.screen ?? ended.output
-            #expect(said.contains("told"))
+            if isFinger || terminal != nil { #expect(said.contains("told")) }
             let reports = TemporaryFolder.names(in: logs.path)
             #expect(reports.count >= 2, "\(reports)")
             for report in reports {
