@@ -227,7 +227,10 @@ final class ScriptedSensor: Sensor1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<String> {
         let mayUpdateTemplate = options["learn"] == .bool(true)
-        return begin("Verify", Operation(operation, uid, call, mayUpdateTemplate: mayUpdateTemplate))
+        return begin(
+            "Verify",
+            Operation(operation, uid, call, mayUpdateTemplate: mayUpdateTemplate)
+        )
     }
 
     func enroll(
