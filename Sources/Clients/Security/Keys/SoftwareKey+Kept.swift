@@ -57,7 +57,7 @@ extension SoftwareKey {
         var counter: UInt32 = 1
         while result.count < size {
             let number = withUnsafeBytes(of: counter.bigEndian) { Data($0) }
-            result += try hash.digest(secret + number + info)
+            result += hash.digest(secret + number + info)
             counter += 1
         }
         return result.prefix(size)
