@@ -75,7 +75,7 @@ extension AuthEngine {
             revokeAttempt(of: uid)
             verifierFailed(id)
         case .refused(let reason):
-            takeBackAttempt(of: uid)
+            revokeAttempt(of: uid)
             verifierFailed(id, reason)
         case .lost:
             countWrongPasscode(of: uid)
