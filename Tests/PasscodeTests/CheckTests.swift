@@ -409,12 +409,14 @@ struct CheckTests {
             withUnsafePointer(to: &question) { question in
                 var questions = [UnsafePointer<pam_message>?](repeating: question, count: 33)
                 var answers: UnsafeMutablePointer<pam_response>?
-                let code = converse(
-                    count: count,
-                    messages: &questions,
-                    answers: &answers,
-                    conversation: &conversation
-                )
+                let code = withUnsafeMutablePointer(to: &conversation) { conversation in
+                    converse(
+                        count: count,
+                        messages: &questions,
+                        answers: &answers,
+                        conversation: conversation
+                    )
+                }
                 #expect(code == PAM_CONV_ERR)
                 #expect(answers == nil)
             }
@@ -445,12 +447,14 @@ struct CheckTests {
                 var list = questions.indices.map { index in
                     questions.baseAddress.map { UnsafePointer($0 + index) }
                 }
-                return converse(
-                    count: Int32(list.count),
-                    messages: &list,
-                    answers: &answers,
-                    conversation: &conversation
-                )
+                return withUnsafeMutablePointer(to: &conversation) { conversation in
+                    converse(
+                        count: Int32(list.count),
+                        messages: &list,
+                        answers: &answers,
+                        conversation: conversation
+                    )
+                }
             }
         }
         guard let answers else { return (code, nil) }
