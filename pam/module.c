@@ -131,6 +131,7 @@ static enum happened wait_for_news(struct attempt *attempt) {
    it can recognise the user. Returns false if a signal ends the program. */
 static bool start_to_look(struct attempt *attempt, uint64_t patience) {
     struct service *service = &attempt->service;
+    service_end(service);
     service_start(service, attempt->options.bus);
     const uint64_t now = now_microseconds();
     attempt->until = patience < UINT64_MAX - now ? now + patience : UINT64_MAX;
@@ -157,6 +158,7 @@ static int look_only(struct attempt *attempt) {
 }
 
 static int invite_and_look(struct attempt *attempt) {
+    attempt->service.is_check = false;
     if (!start_to_look(attempt, UINT64_MAX)) return PAM_AUTHINFO_UNAVAIL;
     const enum stage stage = attempt->service.stage;
     const bool looks = stage == STAGE_LOOKING || stage == STAGE_RECOGNISED;
@@ -184,6 +186,11 @@ static int look_after_enter(struct attempt *attempt) {
 }
 
 static int ask_then_look(struct attempt *attempt) {
+    attempt->service.is_check = true;
+    if (!start_to_look(attempt, UINT64_MAX) || attempt->service.stage != STAGE_READY)
+        return PAM_AUTHINFO_UNAVAIL;
+    /* The user may take hours. */
+    service_end(&attempt->service);
     if (question_ask_here(&attempt->question) != PAM_SUCCESS) return PAM_CONV_ERR;
     const bool is_empty = attempt->question.reply[0] == '\0';
     return is_empty && attempt->program.looks_after_enter ? look_after_enter(attempt)
@@ -213,8 +220,7 @@ static int take_answer(struct attempt *attempt) {
         return look_only(attempt);
     }
     /* The program had its answer before the prompt, as swaylock does. */
-    const bool is_ready_made =
-        attempt->service.stage == STAGE_IDLE && attempt->program.looks_after_enter;
+    const bool is_ready_made = !attempt->is_open && attempt->program.looks_after_enter;
     return is_empty && is_ready_made ? look_after_enter(attempt) : leave_answer(attempt);
 }
 
@@ -228,9 +234,10 @@ static bool ask(struct attempt *attempt) {
 /* Starts the sensors once the prompt is open, because a program may refuse it. */
 static void look_at_question(struct attempt *attempt) {
     struct service *service = &attempt->service;
-    if (!attempt->is_open && question_is_open(&attempt->question)) {
-        attempt->is_open = true;
-        if (service->stage == STAGE_IDLE) service_start(service, attempt->options.bus);
+    if (!attempt->is_open) attempt->is_open = question_is_open(&attempt->question);
+    if (attempt->is_open && service->stage == STAGE_READY) {
+        service->is_check = false;
+        service_evaluate(service);
     }
     if (attempt->is_open && service->stage == STAGE_LOOKING && !attempt->is_invited)
         (void)invite(attempt, true);
@@ -240,7 +247,7 @@ static void look_at_question(struct attempt *attempt) {
 /* Asks again in this process if the program refused the prompt, so that sudo -n knows that it
    refused. */
 static int refused(struct attempt *attempt, int result) {
-    const bool is_by_program = result == PAM_CONV_ERR && attempt->service.stage == STAGE_IDLE;
+    const bool is_by_program = result == PAM_CONV_ERR && !attempt->is_open;
     if (!is_by_program || question_ask_here(&attempt->question) != PAM_SUCCESS) return PAM_CONV_ERR;
     return take_answer(attempt);
 }
@@ -248,15 +255,14 @@ static int refused(struct attempt *attempt, int result) {
 static int ask_and_look(struct attempt *attempt) {
     struct service *service = &attempt->service;
     struct question *question = &attempt->question;
+    const uint64_t patience = attempt->options.wait * UINT64_C(500000);
     service->is_patient = true;
-    if (attempt->program.is_polkit) {
-        /* A dialog shows the invitation best above its field. Another prompt may take longer. */
-        const uint64_t patience = attempt->options.wait * UINT64_C(500000);
-        if (!start_to_look(attempt, patience) || service->stage > STAGE_RECOGNISED)
-            return PAM_AUTHINFO_UNAVAIL;
-        if (service->stage != STAGE_STARTING && invite(attempt, true) != PAM_SUCCESS)
-            return PAM_CONV_ERR;
-    }
+    /* A polkit dialog shows the invitation best above its field. It never refuses the prompt. */
+    service->is_check = !attempt->program.is_polkit;
+    if (!start_to_look(attempt, patience) || service->stage > STAGE_RECOGNISED)
+        return PAM_AUTHINFO_UNAVAIL;
+    if (service->stage >= STAGE_LOOKING && invite(attempt, true) != PAM_SUCCESS)
+        return PAM_CONV_ERR;
     if (!ask(attempt)) return PAM_AUTHINFO_UNAVAIL;
     bool is_told = false;
     int result;

@@ -100,7 +100,14 @@ static int evaluated(sd_bus_message *message, void *data, sd_bus_error *unused) 
     struct service *service = data;
     if (service->stage > STAGE_LOOKING) return 1;
     const sd_bus_error *error = sd_bus_message_get_error(message);
-    if (error) {
+    if (service->is_check) {
+        const bool is_available =
+            error && is_from(service, message) &&
+            sd_bus_error_has_name(error, "org.localauth.Error.NotInteractive");
+        if (!is_available) give_up(service, error ? error->name : "the check had a result");
+        else service->stage = STAGE_READY;
+        service->deadline = UINT64_MAX;
+    } else if (error) {
         /* Only a failure while the sensors looked counts. Before that, the user had no chance. */
         const bool has_failed = is_from(service, message) && service->stage == STAGE_LOOKING &&
                                 sd_bus_error_has_name(
@@ -115,9 +122,11 @@ static int evaluated(sd_bus_message *message, void *data, sd_bus_error *unused) 
     return 1;
 }
 
-static void evaluate(struct service *service) {
+void service_evaluate(struct service *service) {
+    service->stage = STAGE_STARTING;
     /* The service is running, but may have to start its sensors first, or shows another prompt. */
-    const uint64_t patience = service->is_patient ? service->timeout + 2 : 3 * service->wait;
+    const bool is_patient = service->is_patient && !service->is_check;
+    const uint64_t patience = is_patient ? service->timeout + 2 : 3 * service->wait;
     service->deadline = now_microseconds() + patience * second;
     sd_bus_message *message =
         method(service, service->owner, AUTHENTICATION_PATH, AUTHENTICATION, "Evaluate");
@@ -128,6 +137,8 @@ static void evaluate(struct service *service) {
     if (result >= 0)
         result = sd_bus_message_append(message, "{sv}{sv}", "timeout", "t", milliseconds,
                                        "fallback-title", "s", "");
+    if (result >= 0 && service->is_check)
+        result = sd_bus_message_append(message, "{sv}", "interaction-not-allowed", "b", 1);
     if (result >= 0 && service->is_intended)
         result = sd_bus_message_append(message, "{sv}", "require-confirmation", "b", 0);
     /* For root the evaluation is an unlock of that user. Other callers can evaluate only
@@ -145,7 +156,7 @@ static int registered(sd_bus_message *message, void *data, sd_bus_error *unused)
     struct service *service = data;
     const sd_bus_error *error = sd_bus_message_get_error(message);
     if (error) give_up(service, error->name);
-    else if (service->stage == STAGE_STARTING) evaluate(service);
+    else if (service->stage == STAGE_STARTING) service_evaluate(service);
     return 1;
 }
 
@@ -184,7 +195,7 @@ static int identified(sd_bus_message *message, void *data, sd_bus_error *unused)
     } else if (service->shows_prompt) {
         register_agent(service);
     } else {
-        evaluate(service);
+        service_evaluate(service);
     }
     return 1;
 }
@@ -315,6 +326,7 @@ static int received(sd_bus_message *message, void *data, sd_bus_error *error) {
 
 void service_start(struct service *service, const char *address) {
     service->stage = STAGE_STARTING;
+    service->types_count = 0;
     service->is_trusted_address = address != NULL;
     service->deadline = now_microseconds() + service->wait * second;
     service->bus = open_bus(address);

@@ -14,6 +14,8 @@ enum stage {
     STAGE_IDLE,
     /* The service is being reached, or has not replied yet. */
     STAGE_STARTING,
+    /* Biometry is available, and no sensor looks yet: `is_check` only. */
+    STAGE_READY,
     /* The sensors look. */
     STAGE_LOOKING,
     STAGE_RECOGNISED,
@@ -38,6 +40,8 @@ struct service {
     char owner[name_size];
     bool is_trusted_address;
     bool shows_prompt;
+    /* Only find out whether biometry is available. */
+    bool is_check;
     /* The user can type the password meanwhile. */
     bool is_patient;
     /* The user asked for the sensors, so that a match needs no confirmation. */
@@ -56,9 +60,12 @@ struct service {
     void *context;
 };
 
-/* Starts an evaluation, whose progress shows in `stage`. `address` is NULL for the system bus.
-   The prompt is this process's own, or a window of the session's agent. */
+/* Starts an evaluation or a check, whose progress shows in `stage`. `address` is NULL for the
+   system bus. The prompt is this process's own, or a window of the session's agent. */
 void service_start(struct service *service, const char *address);
+
+/* Starts the evaluation after a check. */
+void service_evaluate(struct service *service);
 
 /* Whether the service may still send something. */
 bool service_is_live(const struct service *service);

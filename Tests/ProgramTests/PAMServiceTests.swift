@@ -54,7 +54,12 @@ struct PAMServiceTests {
                 }
             case "Evaluate":
                 if let refusal { throw refusal }
-                timeouts.append(try Self.timeout(of: call))
+                let options = try Self.options(of: call)
+                // The module checks whether biometry is available before it asks on a terminal.
+                if options["interaction-not-allowed"] != nil {
+                    throw DBusError(.notInteractive, "The module may ask.")
+                }
+                timeouts.append(Self.timeout(options))
                 let (caller, result) = (call.peer.name, ["mechanism": Variant.string(mechanism)])
                 let answer: Answer<[String: Variant]> =
                     showsPrompt
@@ -76,11 +81,16 @@ struct PAMServiceTests {
             }
         }
 
-        private static func timeout(of call: IncomingCall) throws(DBusError) -> UInt64? {
-            let options = try call.read("usa{sv}") { (reader) throws(DBusError) in
+        private static func options(
+            of call: IncomingCall
+        ) throws(DBusError) -> [String: Variant] {
+            try call.read("usa{sv}") { (reader) throws(DBusError) in
                 _ = (try reader.read(UInt32.self), try reader.read(String.self))
                 return try reader.read([String: Variant].self)
             }
+        }
+
+        private static func timeout(_ options: [String: Variant]) -> UInt64? {
             guard case .uint64(let timeout) = options["timeout"] else { return nil }
             return timeout
         }
