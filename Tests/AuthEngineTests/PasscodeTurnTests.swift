@@ -78,7 +78,7 @@ struct PasscodeTurnTests {
     @Test("L20: Only a right password, or a check without a verdict, revokes an attempt")
     func takenBack() {
         for hasLeft in [false, true] {
-            for verdict in [PasscodeVerdict.correct, .wrong, .failed, .lost] {
+            for verdict in [PasscodeVerdict.correct, .wrong, .failed, .refused("locked"), .lost] {
                 var desk = EngineHarness(records: [EngineHarness.uid: Self.record(wrong: 2)])
                 let id = desk.evaluate(.biometricsOrPasscode)
                 desk.send(.passcodeOffered(id))
@@ -89,7 +89,7 @@ struct PasscodeTurnTests {
                     switch verdict {
                     // A right password without a waiting prompt clears no counter.
                     case .correct: hasLeft ? 2 : 0
-                    case .failed: 2
+                    case .failed, .refused: 2
                     case .wrong, .lost: 3
                     }
                 #expect(desk.lastWrite?.wrongPasscodes == expected, "\(verdict) \(hasLeft)")
@@ -256,7 +256,7 @@ struct PasscodeTurnTests {
 
     @Test("A late verdict on an earlier stage does not block the next stage's password")
     func lateVerdict() {
-        for verdict in [PasscodeVerdict.correct, .wrong, .failed, .lost] {
+        for verdict in [PasscodeVerdict.correct, .wrong, .failed, .refused("locked"), .lost] {
             var desk = EngineHarness(.finger)
             let id = Self.twoStages(&desk, [.biometry, .passcode])
             desk.send(.passcodeOffered(id))
