@@ -85,9 +85,8 @@ struct ApproveCommand: ParsableCommand {
     /// Writes a record to the system's log, which adds user and process itself.
     private static func record(_ answer: String, _ line: String) {
         let text = plainText("command \(answer): \(line)", limit: 1024)
-        openlog("localauthctl", LOG_PID, LOG_AUTHPRIV)
         text.withCString { text in
-            withVaList([text]) { vsyslog(LOG_NOTICE, "%s", $0) }
+            withVaList([text]) { vsyslog(LOG_AUTHPRIV | LOG_NOTICE, "%s", $0) }
         }
     }
 
@@ -98,7 +97,7 @@ struct ApproveCommand: ParsableCommand {
         pthread_sigmask(SIG_SETMASK, &none, nil)
         for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { signal(number, SIG_DFL) }
         var words = command.map { strdup($0) } + [nil]
-        execvp(words[0], &words)
+        if let program = words[0] { execvp(program, &words) }
         let reason = String(cString: strerror(errno))
         for word in words { free(word) }
         tell(localized("%1$s can't be run: %2$s", plainText(command[0], limit: 256), reason))
