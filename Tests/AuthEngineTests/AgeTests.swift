@@ -135,7 +135,7 @@ struct AgeTests {
         #expect(desk.available(.biometrics) == nil, "159 hours, but biometry 3 hours ago")
         desk.pass(AgeTests.hour)
         #expect(desk.available(.biometrics) == .biometryLockout)
-        #expect(message(desk).contains("without one"))
+        #expect(message(desk).contains("so long without a password"))
         let id = desk.evaluate(.biometricsOrPasscode)
         desk.passcode(id, .correct)
         #expect(desk.available(.biometrics) == nil)
@@ -160,7 +160,7 @@ struct AgeTests {
         #expect(idle.available(.biometrics) == nil, "156 hours but for a second")
         idle.pass(.seconds(1))
         #expect(idle.available(.biometrics) == .biometryLockout)
-        #expect(message(idle).contains("without one"))
+        #expect(message(idle).contains("so long without a password"))
 
         let settings = AgeTests.settings { $0.passcodeAfterWithBiometry = nil }
         var busy = EngineHarness(.finger, settings: settings)

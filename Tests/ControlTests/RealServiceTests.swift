@@ -137,16 +137,18 @@ import Testing
         try await enroll("thumb")
         let folder = try TemporaryFolder()
         let words = [
-            "approve", "deploy", "--", "/bin/sh", "-c", "echo ran > \(folder.path)/ran; exit 7",
+            "localauthctl", "approve", "deploy", "--bus", service.bus.address, "--", "/bin/sh",
+            "-c", "echo ran > \(folder.path)/ran; exit 7",
         ]
         try await service.queue("no-match", "no-match", "no-match")
-        let refused = try service.start(words, on: pty)
+        let refused = try ChildProcess(words, terminal: pty.path)
         #expect(pty.shows("is trying to deploy: /bin/sh -c 'echo ran > "))
         pty.type("\u{3}")
         #expect(try refused.wait() == 1)
         #expect(throws: (any Error).self) { try TemporaryFolder.read(folder.path + "/ran") }
         try await service.queue("match")
-        let approved = try service.start(words, on: try Pty())
+        let other = try Pty()
+        let approved = try ChildProcess(words, terminal: other.path)
         #expect(try approved.wait() == 7)
         #expect(try TemporaryFolder.read(folder.path + "/ran") == Array("ran\n".utf8))
         #expect(try await service.control("approve", "deploy").status == 64)

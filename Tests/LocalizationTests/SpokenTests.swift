@@ -13,8 +13,8 @@ import Testing
     @Test(
         "The help is in the user's language",
         arguments: [
-            ("de", "Fragt, wer da ist"), ("zh_CN", "询问使用者是谁"), ("", "Asks who is there"),
-            ("fr", "Asks who is there"), ("fr:de", "Fragt, wer da ist"),
+            ("de", "Authentifiziert Benutzer"), ("zh_CN", "验证用户身份"), ("", "Authenticates users"),
+            ("fr", "Authenticates users"), ("fr:de", "Authentifiziert Benutzer"),
         ]
     )
     func help(language: String, words: String) async throws {
@@ -73,7 +73,7 @@ import Testing
                 "TEXTDOMAINDIR": catalogues.folder,
             ]
         )
-        #expect(answer.output.contains("Fragt, wer da ist"))
+        #expect(answer.output.contains("Authentifiziert Benutzer"))
     }
 
     private struct Words {

@@ -70,7 +70,7 @@ struct ShadowTests {
         .enabled(if: isPossible, "needs a mount namespace")
     )
     func replaced() async throws {
-        try await PasscodeBench.inside { folder in
+        try await PasscodeBench.inside(service: "localauth-unix") { folder in
             let etc = folder + "/etc"
             mkdir(etc, 0o755)
             for file in ["passwd", "group", "nsswitch.conf", "ld.so.cache"] {
@@ -98,7 +98,7 @@ struct ShadowTests {
         arguments: [("auto", true), ("always", false), ("never", false)]
     )
     func removed(setting: String, isRemoved: Bool) async throws {
-        try await PasscodeBench.inside { folder in
+        try await PasscodeBench.inside(service: "localauth-unix") { folder in
             try Self.set("", in: folder + "/shadow")
             let option = ["/bin/sh", "-c", "exec \"$0\" \"$@\" --passcode-set \(setting)"]
             return Self.entering(folder + "/shadow", as: "/etc/shadow") + option
@@ -113,7 +113,7 @@ struct ShadowTests {
         .enabled(if: isPossible, "needs a mount namespace")
     )
     func bound() async throws {
-        try await PasscodeBench.inside { folder in
+        try await PasscodeBench.inside(service: "localauth-unix") { folder in
             try Self.set(Self.hash, in: folder + "/shadow")
             return Self.entering(folder + "/shadow", as: "/etc/shadow")
         } _: { bench in

@@ -168,6 +168,6 @@ struct InstallTests {
             "/usr/bin/env",
             ["LC_ALL=C.UTF-8", "LANGUAGE=de", "\(site.folder)/usr/bin/localauthctl", "--help"]
         )
-        #expect(said.output.contains("Fragt, wer da ist"), "\(said.output)")
+        #expect(said.output.contains("Authentifiziert Benutzer"), "\(said.output)")
     }
 }

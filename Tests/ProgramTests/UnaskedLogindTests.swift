@@ -166,7 +166,7 @@ struct UnaskedLogindTests {
         try await bench.simulated.touch(matching: true)
         let refusal = await bench.end(of: running)
         #expect(refusal?.name == .systemCancel)
-        #expect(refusal?.message.hasPrefix("The login manager did not say") == true)
+        #expect(refusal?.message.hasPrefix("The login manager did not confirm") == true)
         bench.logind.refusals = 0
         #expect(try await bench.evaluateWithMatch() == nil)
     }

@@ -1,3 +1,4 @@
+import Contract
 public import DBus
 import LocalAuthBus
 
@@ -67,9 +68,12 @@ public enum PromptProgress: Hashable, Sendable {
         case .confirmationRequired:
             self = .confirmationRequired
         case .passcodeRequired:
+            let cause = plainText(detail["cause"]?.asString ?? "", limit: 64)
+            let isRefusal = cause == PasscodeCauseWord.verifierFailed.rawValue
+            let text = detail[isRefusal ? "message" : "text"]?.asString ?? ""
             self = .passcodeRequired(
-                cause: plainText(detail["cause"]?.asString ?? "", limit: 64),
-                text: withoutQuotationMarks(plainText(detail["text"]?.asString ?? "", limit: 128))
+                cause: cause,
+                text: withoutQuotationMarks(plainText(text, limit: isRefusal ? 128 : 64))
             )
         case .passcodeRejected:
             guard let left else { return nil }

@@ -418,7 +418,11 @@ extension Progress {
             (
                 .passcodeRequired,
                 ["cause": .string(cause.word.rawValue)]
-                    .merging(cause.text.map { ["text": .string($0)] } ?? [:]) { old, _ in old }
+                    .merging(
+                        cause.text.map {
+                            [cause.word == .verifierFailed ? "message" : "text": .string($0)]
+                        } ?? [:]
+                    ) { old, _ in old }
             )
         case .applicationPasswordRequired:
             (

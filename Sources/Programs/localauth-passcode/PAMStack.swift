@@ -6,6 +6,8 @@ import Linux
 struct PAMStack {
     /// File names without `.so`, in their order.
     let modules: [String]
+    /// Whether the service has lines of `account`.
+    let hasAccount: Bool
 
     /// Modules that verify no password, or only the passwords of shadow.
     private static let others: Set<String> = [
@@ -23,6 +25,7 @@ struct PAMStack {
     init(service: String, directory: String?) {
         let folders = directory.map { [$0] } ?? Self.systemFolders
         var modules: [String] = []
+        var hasAccount = false
         var waiting = [service]
         var count = 0
         while let name = waiting.popLast(), count < Self.maximumFiles {
@@ -32,12 +35,13 @@ struct PAMStack {
             for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
                 switch Self.entry(String(line)) {
                 case .module(let module): modules.append(module)
+                case .account: hasAccount = true
                 case .file(let included): waiting.append(included)
                 case nil: continue
                 }
             }
         }
-        self.modules = modules
+        (self.modules, self.hasAccount) = (modules, hasAccount)
     }
 
     /// Whether a module other than `pam_unix` may verify a password, such as `pam_sss`.
@@ -48,15 +52,18 @@ struct PAMStack {
 
     private enum Entry {
         case module(String)
+        case account
         case file(String)
     }
 
-    /// Parses a line of a service file; nil for a line that is no entry of `auth`.
+    /// Parses a line of a service file; nil for a line that names no module to authenticate with.
     private static func entry(_ line: String) -> Entry? {
         let code = line.prefix { $0 != "#" }
         var words = code.split { $0 == " " || $0 == "\t" }.map(String.init)
         if words.first == "@include", words.count > 1 { return .file(words[1]) }
-        guard words.count > 2, ["auth", "-auth"].contains(words[0].lowercased()) else { return nil }
+        guard words.count > 2 else { return nil }
+        if ["account", "-account"].contains(words[0].lowercased()) { return .account }
+        guard ["auth", "-auth"].contains(words[0].lowercased()) else { return nil }
         if ["include", "substack"].contains(words[1].lowercased()) { return .file(words[2]) }
         // A control in brackets may contain blanks.
         if words[1].hasPrefix("["), let end = words.firstIndex(where: { $0.hasSuffix("]") }) {

@@ -132,27 +132,28 @@ struct PasscodeCheck {
         }
         // Not silent: the modules say why an account is refused.
         code = pam_authenticate(handle, Int32(bitPattern: UInt32(PAM_DISALLOW_NULL_AUTHTOK)))
+        let stack = PAMStack(service: service, directory: directory)
         if code == PAM_SUCCESS {
-            code = pam_acct_mgmt(handle, 0)
+            // Without a line of its own, a service would have the account lines of `other`.
+            if stack.hasAccount { code = pam_acct_mgmt(handle, 0) }
             pam_end(handle, code)
             // The password is right; only a login can change it.
             return code == PAM_SUCCESS || code == PAM_NEW_AUTHTOK_REQD ? .correct : .refusedByPAM
         }
         pam_end(handle, code)
         switch code {
-        case PAM_AUTH_ERR, PAM_MAXTRIES:
-            return isWrong(conversation.pointee) ? .wrong : .refusedByPAM
+        case PAM_MAXTRIES: return .wrong
+        case PAM_AUTH_ERR: return isWrong(conversation.pointee, stack) ? .wrong : .refusedByPAM
         default: return .refusedByPAM
         }
     }
 
     /// Whether a refusal is about the password.
     ///
-    /// No module took the password where `pam_faillock` locked the account first. Where it goes on
-    /// to the next module, it has said so before.
-    private func isWrong(_ conversation: Conversation) -> Bool {
-        guard conversation.isAsked else { return false }
-        return !conversation.hasEarlyMessage
-            || !PAMStack(service: service, directory: directory).hasFaillock
+    /// `pam_faillock` says that an account is locked, and ends the stack before a module takes the
+    /// password. As a `required` module it lets the next module take the password in vain.
+    private func isWrong(_ conversation: Conversation, _ stack: PAMStack) -> Bool {
+        if conversation.isAsked { return !conversation.hasEarlyMessage || !stack.hasFaillock }
+        return conversation.message.isEmpty
     }
 }

@@ -59,7 +59,7 @@ struct KeychainSettingsTests {
             #expect(access(key, F_OK) != 0)
             try Self.write("a wrong key that has its 32 bytes", to: key)
             let wrong = try await Self.finding(bench)
-            #expect(wrong[0] == "failed" && wrong[1].contains("was written with the master key"))
+            #expect(wrong[0] == "failed" && wrong[1].contains("needs the master key"))
             #expect(wrong[2] == missing[2])
             #expect(rename(key + ".away", key) == 0)
             #expect(try await Self.finding(bench) == well)

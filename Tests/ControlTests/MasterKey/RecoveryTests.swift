@@ -88,7 +88,7 @@ import Testing
         let refusal = try await host.refusal()
         #expect(refusal.name == "org.localauth.Keychain1.Error.NotAvailable")
         let names = try #require(
-            refusal.message.firstMatch(of: /written with the master key (\w+), this is (\w+):/)
+            refusal.message.firstMatch(of: /needs the master key (\w+), and this is (\w+)\./)
         )
         #expect(names.1 != names.2)
         #expect(try await host.read("mail").status == 1)
