@@ -214,11 +214,11 @@ test-client: build ## Packages that depend on this one by version, built and run
 	@scripts/test-client-package $(BUILD)/debug $(PACKAGES)
 
 # The packages come first, because the system cannot boot without them.
-test-system: setup-system release catalogues ## Boots a Debian 12 with the product installed, and plays its users
+test-system: setup-system release catalogues ## Boots SUITE (bookworm, trixie, forky) with the product installed, and plays its users
 	$(BUILD_RELEASE) --product HostileNeighbour
 	scripts/test-system
 
-system-root: setup-system ## The Debian 12 that test-system boots, made once
+system-root: setup-system ## The Debian that test-system boots, made once
 	scripts/test-system --root
 
 test-machine: setup-machine release catalogues ## The same in a virtual machine: seats, a TPM, devices, restarts
@@ -233,7 +233,8 @@ nightly: export LA_NIGHTLY = 1
 nightly: export FUZZ_SECONDS ?= 600
 # A failed task does not stop the others. The names of failed tasks are printed at the end.
 NIGHTLY := face-studio test fuzz soak instructions "sanitize SANITIZER=address" "sanitize SANITIZER=thread" \
-    test-client test-deb test-system test-machine bench-system
+    test-client test-deb "test-system SUITE=trixie" "test-system SUITE=bookworm" "test-system SUITE=forky" \
+    test-machine bench-system
 nightly: ## Every test, with 10,000 random lives and hundreds of crashes; fuzzers, sanitizers, a booted system
 	@failed=; for task in $(NIGHTLY); do \
 	    $(MAKE) --no-print-directory $$task || failed="$$failed, $$task"; \
@@ -318,7 +319,7 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 
 # Needs only the C programs of Benchmarks and the installed programs.
 bench-system: setup-system release $(BUILD)/bench/bench-client $(BUILD)/bench/csdbus-service ## The same calls in a booted Debian, on both of its buses; WRITE=1 writes the tables
-	$(if $(WRITE),WRITE=docs) scripts/test-system Benchmarks/system
+	$(if $(WRITE),WRITE=docs) SUITE=$(or $(SUITE),bookworm) scripts/test-system Benchmarks/system
 
 bench-flood: setup-bench release ## Delay of an evaluation and of polkitd beside a flood of neighbours; WRITE=1 writes the table
 	Benchmarks/flood --bin $(RELEASE) $(if $(WRITE),--write docs)

@@ -20,7 +20,8 @@ import time
 PATIENCE = 120
 SHELLS = {
     "# ": ["bash", "--norc", "--noprofile", "--noediting"],
-    "$ ": ["login", "-f", "alice"],
+    # Without the capability, Debian 13's login does not hang up its terminal.
+    "$ ": ["setpriv", "--bounding-set=-sys_tty_config", "login", "-f", "alice"],
     "ssh$ ": ["ssh", "-tt", "alice@127.0.0.1"],
 }
 PROMPT = re.compile(r"<<(\d+)>>$")
