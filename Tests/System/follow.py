@@ -35,11 +35,15 @@ class Shell:
     """A shell on a new terminal."""
 
     def __init__(self, words):
-        pid, self.terminal = pty.fork()
-        if pid == 0:
+        # Kept open here as well, because login closes it for a moment.
+        self.terminal, self.inner = pty.openpty()
+        if os.fork() == 0:
+            os.login_tty(self.inner)
             os.environ.update(TERM="dumb", LC_ALL="C.UTF-8", DEBIAN_FRONTEND="noninteractive")
             os.execvp(words[0], words)
         fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+        # login discards what was typed before.
+        self.read([], re.compile(r"[#$] $"))
         self.type("exec env LC_ALL=C.UTF-8 bash --norc --noprofile --noediting")
         self.type("stty -echo; PS1='<''<$?>''>' PS2=")
         self.read([])
@@ -47,7 +51,7 @@ class Shell:
     def type(self, line):
         os.write(self.terminal, line.encode() + b"\n")
 
-    def read(self, answers):
+    def read(self, answers, prompt=PROMPT):
         """Returns the output up to the next prompt; each password question takes the next answer."""
         data, answered = b"", 0
         end = time.monotonic() + PATIENCE
@@ -57,8 +61,8 @@ class Shell:
                 raise SystemExit(f"follow: nothing more came after: {plain(data)}")
             data += os.read(self.terminal, 65536)
             text = plain(data)
-            if PROMPT.search(text):
-                return PROMPT.sub("", text)
+            if prompt.search(text):
+                return prompt.sub("", text)
             question = QUESTION.search(text, answered)
             if question and question.end() == len(text):
                 # A question drawn anew below its cause has been answered already.
