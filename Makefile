@@ -7,6 +7,9 @@ BUILD := .build
 RELEASE := $(BUILD)/release
 ACCEPTANCE ?= ../shared/acceptance/run.py
 
+# SETUP=: installs no package, for builds on other distributions than Debian.
+SETUP ?= scripts/setup
+
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBEXECDIR ?= $(PREFIX)/libexec/localauth
@@ -63,17 +66,17 @@ SWIFT_SOURCES := Package.swift Sources Tests Benchmarks/Sources examples/swift
     demo-face face-studio face-test face-figures test-client test-system system-root test-machine examples documentation reference \
     graph mutants fuzz test run-tests run-group test-under-load sanitize nightly lint \
     check format generate messages catalogues acceptance bench bench-system bench-flood hello soak instructions install install-simulated \
-    extras install-pam uninstall deb packages test-deb pam test-pam test-faults clean
+    extras install-pam uninstall deb repository packages test-deb pam test-pam test-faults clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install the Debian packages that make test needs and that are missing (apt-get)
-	@scripts/setup test
+	@$(SETUP) test
 
 # As setup, for a single task: the packages of make demo, release, bench, test-system or test-machine.
 setup-demo setup-release setup-bench setup-system setup-machine: setup-%:
-	@scripts/setup $*
+	@$(SETUP) $*
 
 # SwiftPM passes traits to the compiler in the order of a set, which differs in each process. Without deterministic
 # hashing, each new build plan would compile all modules again.
@@ -364,6 +367,9 @@ uninstall: ## Remove what both of them install; state and users stay
 deb: setup-system release ## Debian packages below $(BUILD)/packages, and what lintian says of them
 	@$(MAKE) --no-print-directory packages PREFIX=/usr
 	lintian --fail-on error $(BUILD)/packages/*.deb
+
+repository: deb ## A signed apt repository below $(BUILD)/repository; KEY names a key of gpg, ADDRESS its address
+	@scripts/repository $(BUILD)/repository
 
 test-deb: release ## The same packages twice, and a Swift program that builds on localauth-dev
 	@RELEASE=$(RELEASE) scripts/test-packages
