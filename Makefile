@@ -289,11 +289,11 @@ $(BUILD)/share/man/man5/%.5: dbus/%.xml scripts/interface-page
 # The installed program generates its own completions, in English.
 $(BUILD)/share/completions/localauthctl.%: $(RELEASE)/localauthctl
 	@mkdir -p $(@D)
-	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* > $@.$$$$ && mv $@.$$$$ $@
+	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* | sed '1{/^#!/d}' > $@.$$$$ && mv $@.$$$$ $@
 
 $(BUILD)/share/completions/localauth-sensor-check.%: $(RELEASE)/localauth-sensor-check
 	@mkdir -p $(@D)
-	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* > $@.$$$$ && mv $@.$$$$ $@
+	@LC_ALL=C LANGUAGE= $< --generate-completion-script $* | sed '1{/^#!/d}' > $@.$$$$ && mv $@.$$$$ $@
 
 acceptance: setup release ## The black-box suite (ACCEPTANCE=path of its run.py) on the release build
 	LA_BIN=$(RELEASE) $(PYTHON) $(ACCEPTANCE)
@@ -366,7 +366,7 @@ uninstall: ## Remove what both of them install; state and users stay
 
 deb: setup-system release ## Debian packages below $(BUILD)/packages, and what lintian says of them
 	@$(MAKE) --no-print-directory packages PREFIX=/usr
-	lintian --fail-on error $(BUILD)/packages/*.deb
+	lintian --fail-on error,warning $(BUILD)/packages/*.deb
 
 repository: deb ## A signed apt repository below $(BUILD)/repository; KEY names a key of gpg, ADDRESS its address
 	@scripts/repository $(BUILD)/repository
