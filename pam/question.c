@@ -46,7 +46,8 @@ bool question_prepare(struct question *question, pam_handle_t *pamh) {
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) return false;
     question->reply = page;
-    if (mlock(page, PAM_MAX_RESP_SIZE) != 0) return false;
+    /* polkit's helper may lock no memory (from 127 on), and holds the password unlocked itself. */
+    (void)mlock(page, PAM_MAX_RESP_SIZE);
     (void)madvise(page, PAM_MAX_RESP_SIZE, MADV_DONTDUMP);
 
     for (size_t index = 0; index < sizeof watched_signals / sizeof *watched_signals; index++) {
