@@ -38,7 +38,7 @@ let package = Package(
         .target(name: "Contract", path: "Sources/Contract"),
         .target(name: "AuthEngine", dependencies: ["Contract"], path: "Sources/Engine"),
 
-        // Edges, one for each part of the outside world.
+        // Edges: each wraps a part of the outside world.
         .systemLibrary(
             name: "CSystemd",
             path: "Sources/Bus/CSystemd",

@@ -151,7 +151,7 @@ import Testing
         let label = "\"thumb\" \\\n\u{9B}2J"
         let enrolled = try await control("enroll", "--label", label, "--bus", address)
         #expect(enrolled.status == 0)
-        #expect(enrolled.errors.contains("That was the last of 3."))
+        #expect(enrolled.errors.contains("The last of 3 is done."))
         let listed = try await control("templates", "--json", "--bus", address)
         #expect(try rows(listed.output).first?["label"] as? String == label)
         #expect(!listed.output.unicodeScalars.contains("\u{9B}"))

@@ -158,7 +158,7 @@ import Testing
             Issue.record("\(String(describing: fault))")
             return
         }
-        #expect(message.contains(Self.camera) && message.contains("another camera"))
+        #expect(message.contains(Self.camera) && message.contains("enrolled with the camera"))
         let name = "state/1000-\(id).face"
         let content = try folder.read(name)
         let range = try #require(content.firstRange(of: Array(Self.camera.utf8)))

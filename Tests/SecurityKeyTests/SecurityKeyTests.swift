@@ -437,7 +437,7 @@ struct SecurityKeyTests {
                 try expect(try await bench.sensor.biometryType() == 0, "a companion")
                 try expect(try await bench.sensor.strength() == "convenience", "convenience")
                 let description = try await bench.sensor.description()
-                try expect(description.contains("proves nothing"), description)
+                try expect(description.contains("proves no presence"), description)
             }
     }
 }
