@@ -118,7 +118,7 @@ struct HostileNeighbourTests {
         let shares = told.split(separator: "\n")
             .compactMap { line -> Double? in
                 // Few calls prove nothing.
-                guard let ended = Double(line.prefix(while: \.isNumber)), ended >= 64 else {
+                guard let ended = Double(line.prefix(while: \.isNumber)), ended >= 256 else {
                     return nil
                 }
                 let missed = line.firstMatch(of: /UnknownObject (\d+)/).flatMap { Double($0.1) }
