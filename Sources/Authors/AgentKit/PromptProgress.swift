@@ -1,4 +1,3 @@
-import Contract
 public import DBus
 import LocalAuthBus
 
