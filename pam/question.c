@@ -77,7 +77,11 @@ static int converse(struct question *question) {
     struct pam_response *responses = NULL;
     const int result = question->conversation->conv(1, messages, &responses,
                                                     question->conversation->appdata_ptr);
-    if (result != PAM_SUCCESS || !responses || !responses->resp) return PAM_CONV_ERR;
+    if (result != PAM_SUCCESS || !responses) return PAM_CONV_ERR;
+    if (!responses->resp) {
+        free(responses);
+        return PAM_CONV_ERR;
+    }
     const size_t length = strnlen(responses->resp, PAM_MAX_RESP_SIZE);
     const bool fits = length < PAM_MAX_RESP_SIZE;
     if (fits) memcpy(question->reply, responses->resp, length + 1);
