@@ -93,7 +93,7 @@ struct PromptTests {
     @Test(
         "L39: An unconfirmed fact ends the evaluation with -4 and a message that names it",
         arguments: [
-            (RevalidationFailure.loginManagerSilent, "The login manager did not say"),
+            (RevalidationFailure.loginManagerSilent, "The login manager did not confirm"),
             (.templateRemoved, "The fingerprint or face that matched was removed"),
         ]
     )
