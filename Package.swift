@@ -151,7 +151,7 @@ let package = Package(
             name: "CFace",
             path: "Sources/Devices/CFace",
             cxxSettings: [.define("LOCALAUTH_FACE", inFace), .unsafeFlags(["-O2"])],
-            // Distributions give libjpeg different names, so its archive makes one package serve all.
+            // Distributions name libjpeg differently, so its archive makes one package serve all.
             linkerSettings: [":libdlib.a", "openblas", ":libjpeg.a"]
                 .map { .linkedLibrary($0, inFace) }
         ),
