@@ -169,7 +169,7 @@ struct FaceSensorTests {
                 )
             } catch let error as DBusError {
                 try expect(error.name == .sensorFailed, "Failed, got \(error)")
-                try expect(error.message.contains("another camera"), error.message)
+                try expect(error.message.contains("; this camera is replay"), error.message)
                 return
             }
             throw TestFailure("expected a refusal")
