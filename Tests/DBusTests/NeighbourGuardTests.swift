@@ -252,10 +252,13 @@ struct NeighbourGuardTests {
             try await eventually("the bus to be asked") {
                 all.server.directory.lookUps[name] != nil
             }
-            let asked = try #require(all.server.directory.lookUps[name]?.question)
+            let asked = try #require(all.server.directory.lookUps[name]?.questions)
+            try #require(asked.count == 2)
             all.server.peerLeft(name)
             #expect(all.server.directory.lookUps[name] == nil)
-            #expect(all.server.outgoing.pending[UInt64(asked.serial)] == nil)
+            for question in asked {
+                #expect(all.server.outgoing.pending[UInt64(question.serial)] == nil)
+            }
             #expect(await answer.value == .nameHasNoOwner)
         }
     }

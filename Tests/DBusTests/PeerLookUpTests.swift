@@ -46,8 +46,9 @@ struct PeerLookUpTests {
             // In one turn: the bus has answered neither the match nor the look-up.
             server.receive(call: try Self.call(from: name, on: server))
             for _ in 0..<2 {
-                let asked = server.outgoing.pending.values.filter {
-                    $0 !== server.directory.lookUps[name]?.question
+                let questions = server.directory.lookUps[name]?.questions ?? []
+                let asked = server.outgoing.pending.values.filter { call in
+                    !questions.contains { $0 === call }
                 }
                 try #require(asked.count == 1)
                 asked[0].finish(.failure(DBusError(.noReply, "")))

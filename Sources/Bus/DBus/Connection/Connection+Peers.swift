@@ -5,7 +5,10 @@ struct PeerLookUp {
     /// Bytes of the calls.
     var bytes = 0
     var waiting: [@BusActor (Result<Peer, DBusError>) -> Void] = []
-    var question: PendingCall?
+    var questions: [PendingCall] = []
+    /// The bus's answers so far.
+    var uid: UInt32?
+    var pid: UInt32?
 
     /// Returns whether `added` bytes fit, beside the bytes of all look-ups.
     func hasRoom(for added: Int, beside all: Int) -> Bool {
@@ -103,17 +106,33 @@ extension Connection {
         askWhoIs(name)
     }
 
-    /// Asks the bus for a peer's credentials.
+    /// Asks the bus for a peer's user and process, with one query each.
+    ///
+    /// `GetConnectionCredentials` answers both at once, but since dbus-broker 34 its answer carries
+    /// a descriptor of the process. dbus-broker disconnects a receiver that accepts none.
+    private func askWhoIs(_ name: String) {
+        ask(name, "GetConnectionUnixUser") { $0.uid = $1 }
+        ask(name, "GetConnectionUnixProcessID") { $0.pid = $1 }
+    }
+
+    /// Asks the bus for one of a peer's numbers, and passes the answer to `keep`.
     ///
     /// A bus drops its own answers to a receiver with a full queue, so the query is repeated.
-    private func askWhoIs(_ name: String, again: Int = 10) {
+    private func ask(
+        _ name: String,
+        _ member: String,
+        again: Int = 10,
+        keep: @escaping @BusActor (inout PeerLookUp, UInt32) -> Void
+    ) {
+        // The first query may have failed and ended the look-up.
+        guard directory.lookUps[name] != nil else { return }
         let asked: PendingCall
         do throws(DBusError) {
             asked = try startCall(
                 to: Self.driver,
                 path: .bus,
                 interface: Self.driver,
-                member: "GetConnectionCredentials",
+                member: member,
                 signature: "s",
                 timeout: .seconds(2)
             ) { (writer) throws(DBusError) in
@@ -122,41 +141,38 @@ extension Connection {
         } catch {
             return finishLookUp(name, .failure(error))
         }
-        directory.lookUps[name]?.question = asked
+        directory.lookUps[name]?.questions.append(asked)
         asked.onEnd { [weak self] reply in
             // The peer may have left before the answer.
-            guard let self, directory.lookUps[name] != nil else { return }
+            guard let self, var lookUp = directory.lookUps[name] else { return }
             if case .failure(let error) = reply, error.name == .noReply, again > 0, isOpen {
-                return askWhoIs(name, again: again - 1)
+                return ask(name, member, again: again - 1, keep: keep)
             }
-            finishLookUp(name, credentials(name, reply))
+            do throws(DBusError) {
+                let number = try reply.get()
+                    .read("u") { (reader) throws(DBusError) in try reader.read(UInt32.self) }
+                keep(&lookUp, number)
+                directory.lookUps[name] = lookUp
+                finishIfKnown(name, lookUp)
+            } catch {
+                finishLookUp(name, .failure(error))
+            }
         }
     }
 
-    private func credentials(
-        _ name: String,
-        _ reply: Result<Message, DBusError>
-    ) -> Result<Peer, DBusError> {
-        do throws(DBusError) {
-            let values = try reply.get()
-                .read("a{sv}") { (reader) throws(DBusError) in
-                    try reader.read([String: Variant].self)
-                }
-            let uid = values["UnixUserID"]?.asUInt32
-            let pid = values["ProcessID"]?.asUInt32.flatMap { Int32(exactly: $0) }
-            guard let peer = Peer(name: name, uid: uid, pid: pid, on: self) else {
-                throw DBusError(.accessDenied, "The bus does not say who '\(name)' is.")
-            }
-            return .success(peer)
-        } catch {
-            return .failure(error)
+    private func finishIfKnown(_ name: String, _ lookUp: PeerLookUp) {
+        guard let uid = lookUp.uid, let pid = lookUp.pid else { return }
+        guard let peer = Peer(name: name, uid: uid, pid: Int32(exactly: pid), on: self) else {
+            let error = DBusError(.accessDenied, "The bus does not say who '\(name)' is.")
+            return finishLookUp(name, .failure(error))
         }
+        finishLookUp(name, .success(peer))
     }
 
     private func finishLookUp(_ name: String, _ result: Result<Peer, DBusError>) {
         guard let lookUp = directory.lookUps.removeValue(forKey: name) else { return }
         directory.lookUpBytes -= lookUp.bytes
-        lookUp.question?.cancel()
+        for question in lookUp.questions { question.cancel() }
         switch result {
         case .success(let peer):
             directory.peers[name] = peer
