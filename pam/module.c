@@ -315,7 +315,7 @@ static enum place may_look(struct attempt *attempt) {
     attempt->service.user = user->pw_uid;
     /* The display manager's case applies to the system bus only. */
     if (attempt->options.bus) return PLACE_HERE;
-    return place_of(user->pw_uid, service, item(pamh, PAM_TTY));
+    return place_of(user->pw_uid, service, item(pamh, PAM_TTY), &attempt->service.session);
 }
 
 EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **argv) {
@@ -331,6 +331,7 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
     if (!remember(pamh, memory)) return PAM_BUF_ERR;
     const enum place place = may_look(&attempt);
     if (place == PLACE_REFUSED) {
+        free(attempt.service.session);
         if (attempt.options.debug) pam_syslog(pamh, LOG_DEBUG, "not for this user, here");
         return PAM_AUTHINFO_UNAVAIL;
     }
@@ -357,6 +358,7 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
     if (attempt.options.debug && result != PAM_SUCCESS)
         pam_syslog(pamh, LOG_DEBUG, "%s, %s", pam_strerror(pamh, result),
                    attempt.service.reason[0] ? attempt.service.reason : "without a reason");
+    free(attempt.service.session);
     memory.is_recognised = result == PAM_SUCCESS;
     /* Elsewhere the user may type from afar, even while they have a session at a display. */
     memory.is_passcode_next = result == PAM_AUTHINFO_UNAVAIL && asks &&

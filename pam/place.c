@@ -25,14 +25,14 @@ static bool is_display(const char *terminal) {
 /* Whether sd-login's result means "in no session" or "of no user". */
 static bool is_none(int result) { return result == -ENODATA || result == -ENXIO; }
 
-static enum place place_of_process(pid_t process, uid_t user) {
-    char *session = NULL;
-    const int result = sd_pid_get_session(process, &session);
+/* Sets `session` to the process's session, or to NULL. The caller frees it. */
+static enum place place_of_process(pid_t process, uid_t user, char **session) {
+    *session = NULL;
+    const int result = sd_pid_get_session(process, session);
     if (result >= 0) {
         uid_t owner = (uid_t)-1;
-        const bool is_local = sd_session_is_remote(session) == 0;
-        const bool is_own = sd_session_get_uid(session, &owner) >= 0 && owner == user;
-        free(session);
+        const bool is_local = sd_session_is_remote(*session) == 0;
+        const bool is_own = sd_session_get_uid(*session, &owner) >= 0 && owner == user;
         return is_local && is_own ? PLACE_HERE : PLACE_REFUSED;
     }
     if (!is_none(result)) return PLACE_REFUSED;
@@ -68,15 +68,18 @@ static pid_t polkit_agent(void) {
     return getppid();
 }
 
-enum place place_of(uid_t user, const char *service, const char *terminal) {
+enum place place_of(uid_t user, const char *service, const char *terminal, char **session) {
+    *session = NULL;
     if (!has_logind()) return PLACE_HERE;
     const bool is_polkit = strcmp(service, "polkit-1") == 0;
     if (is_polkit) {
         const pid_t agent = polkit_agent();
-        const enum place place = agent > 1 ? place_of_process(agent, user) : PLACE_REFUSED;
+        const enum place place = agent > 1 ? place_of_process(agent, user, session) : PLACE_REFUSED;
         if (place != PLACE_HERE) return place == PLACE_AT_DISPLAY ? place : PLACE_REFUSED;
     }
-    const enum place place = place_of_process(getpid(), user);
+    char *own = NULL;
+    const enum place place = place_of_process(getpid(), user, &own);
+    free(own);
     if (place != PLACE_OF_SYSTEM) return place;
     /* Refuse a setuid program that a user's job started, for example from cron. Refuse a service
        too, because it may act for a remote user, as a mail server does. */

@@ -21,5 +21,6 @@ enum place {
 };
 
 /* Where `user` is, for a process that runs the PAM service `service` on `terminal`. Never
-   PLACE_OF_SYSTEM. */
-enum place place_of(uid_t user, const char *service, const char *terminal);
+   PLACE_OF_SYSTEM. Sets `session` to the session of polkit's agent, or to NULL. The caller frees
+   it. */
+enum place place_of(uid_t user, const char *service, const char *terminal, char **session);

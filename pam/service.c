@@ -164,8 +164,15 @@ static void register_agent(struct service *service) {
     sd_bus_message *message =
         method(service, service->owner, AUTHENTICATION_PATH, AUTHENTICATION, "RegisterAgent");
     if (!message) return;
-    if (sd_bus_message_append(message, "oa{sv}", AGENT_PATH, 1, "process", "u",
-                              (uint32_t)getpid()) >= 0)
+    int result = sd_bus_message_append(message, "o", AGENT_PATH);
+    if (result >= 0) result = sd_bus_message_open_container(message, 'a', "{sv}");
+    if (result >= 0)
+        result = sd_bus_message_append(message, "{sv}", "process", "u", (uint32_t)getpid());
+    /* Only a root helper can be in no session of its own. */
+    if (result >= 0 && service->session && geteuid() == 0)
+        result = sd_bus_message_append(message, "{sv}", "session", "s", service->session);
+    if (result >= 0) result = sd_bus_message_close_container(message);
+    if (result >= 0)
         call(service, message, registered, service->wait * second);
     else give_up(service, "there is no memory");
     sd_bus_message_unref(message);

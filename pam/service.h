@@ -40,6 +40,8 @@ struct service {
     char owner[name_size];
     bool is_trusted_address;
     bool shows_prompt;
+    /* The session that shows the prompt, if it is not this process's own; else NULL. */
+    char *session;
     /* Only find out whether biometry is available. */
     bool is_check;
     /* The user can type the password meanwhile. */

@@ -107,6 +107,30 @@ struct OutsideTests {
         try await bench.registerAgent(["process": .uint32(UInt32(getpid()))])
     }
 
+    @Test("L2: Root may name the session in which its process shows the prompt")
+    @BusActor
+    func namedSession() async throws {
+        let bench = try await SessionBench()
+        bench.logind.current = nil
+        bench.logind.tell("SessionNew")
+        let process = Variant.uint32(UInt32(getpid()))
+        let unserved = await #expect(throws: DBusError.self) {
+            try await bench.registerAgent(["session": .string("c1")])
+        }
+        #expect(unserved?.name == .accessDenied)
+        let empty = await #expect(throws: DBusError.self) {
+            try await bench.registerAgent(["process": process, "session": .string("")])
+        }
+        #expect(empty?.name == (getuid() == 0 ? .invalidArgs : .accessDenied))
+        guard getuid() == 0 else { return }
+        try await bench.registerAgent(["process": process])
+        #expect(await bench.evaluate()?.name == .biometryNotAvailable)
+        try await bench.manager.unregisterAgent(agent: SessionBench.agentPath)
+        try await bench.registerAgent(["process": process, "session": .string("c1")])
+        // The sensors may look now. No object is behind the path of the agent.
+        #expect(await bench.evaluate()?.name == .systemCancel)
+    }
+
     @Test("L2: A caller that leaves its session during the look-up counts as in no session")
     @BusActor
     func leavesMeanwhile() async throws {

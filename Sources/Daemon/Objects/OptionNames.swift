@@ -10,7 +10,7 @@ enum OptionNames {
                 "LocalizedFallbackTitle", "LocalizedCancelTitle", "LocalizedReason",
                 "InteractionNotAllowed", "ReuseDuration", "SuccessDuration", "MaxBiometryFailures",
             ],
-            "RegisterAgent": ["fallback", "process"],
+            "RegisterAgent": ["fallback", "process", "session"],
             "Monitor": [], "SubmitPassword": ["sealed"],
         ],
         Context1.interface: [

@@ -11,6 +11,7 @@ final class AgentDirectory {
     static let limitPerUser = 64
 
     static let longestPath = 256
+    private static let longestSession = 256
 
     final class Registration {
         fileprivate(set) var agent: Agent
@@ -77,6 +78,7 @@ final class AgentDirectory {
         let reader = OptionReader(options)
         let isFallback = try reader.value("fallback", \.asBool) ?? false
         let process = try reader.value("process", \.asUInt32)
+        let session = try Self.session(in: reader, of: peer, isForProcess: process != nil)
         guard !Confinement.mayHold(peer) else {
             throw .denied("a sandboxed program can't be a prompt agent")
         }
@@ -84,7 +86,11 @@ final class AgentDirectory {
             try Self.serve(number, for: peer)
         }
         return .later { [self] () throws(DBusError) in
-            let home = try await sessions.home(of: peer, isForProcess: served != nil)
+            let home = try await sessions.home(
+                of: peer,
+                isForProcess: served != nil,
+                named: session
+            )
             // An agent that has left must not keep another agent from its place.
             await connection.refreshNames()
             guard let home, !peer.hasLeft else {
@@ -94,6 +100,22 @@ final class AgentDirectory {
                 served.map { .process($0.pid) } ?? (isFallback ? .fallback : .normal)
             return try register(peer, path: path, kind: kind, serving: served, in: home)
         }
+    }
+
+    /// Returns the session that root names for its agent of a process.
+    private static func session(
+        in reader: OptionReader,
+        of peer: Peer,
+        isForProcess: Bool
+    ) throws(DBusError) -> String? {
+        guard let session = try reader.value("session", \.asString) else { return nil }
+        guard peer.uid == 0, isForProcess else {
+            throw .denied("only root names a session, for an agent of a process")
+        }
+        guard (1...longestSession).contains(session.utf8.count) else {
+            throw .invalid("the id of a session has 1 to \(longestSession) bytes")
+        }
+        return session
     }
 
     private func register(

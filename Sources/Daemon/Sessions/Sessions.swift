@@ -217,12 +217,17 @@ final class Sessions {
     ///
     /// An agent outside sessions can't prove that its prompts appear at the machine, whatever it
     /// claims, so it is refused. There are two exceptions: units of a user who has never been
-    /// remote, and root's agents for a process, such as a PAM module in sudo. The session of root's
-    /// agent is empty outside sessions.
+    /// remote, and root's agents for a process, such as a PAM module in sudo. Root may name the
+    /// session of such an agent, as polkit's helper does. Otherwise that session is empty outside
+    /// sessions.
     ///
     /// - Throws: AccessDenied for an agent of a remote session that would serve more than a
     ///   process.
-    func home(of agent: Peer, isForProcess: Bool) async throws(DBusError) -> Home? {
+    func home(
+        of agent: Peer,
+        isForProcess: Bool,
+        named: String? = nil
+    ) async throws(DBusError) -> Home? {
         await settled()
         let isRoots = agent.uid == 0 && isForProcess
         if isAbsent {
@@ -232,7 +237,7 @@ final class Sessions {
             let spot = await spot(of: agent, for: agent.uid, isDecision: true)
         else { return nil }
         guard case .session = spot else {
-            if isRoots { return Home(session: "", isAtDisplay: false) }
+            if isRoots { return Home(session: named ?? "", isAtDisplay: named != nil) }
             if !isForProcess, let desktop = await desktop(ofUnit: agent) {
                 return Home(session: desktop.id, isAtDisplay: true)
             }
