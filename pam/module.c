@@ -91,6 +91,12 @@ static void hear(struct service *service, const char *sentence) {
 static int invite(struct attempt *attempt, bool takes_password) {
     const struct service *service = &attempt->service;
     attempt->is_invited = true;
+    if (service->command[0]) {
+        char sentence[text_size];
+        text_command(sentence, service->command);
+        const int result = tell(attempt, sentence);
+        if (result != PAM_SUCCESS) return result;
+    }
     return tell(attempt, text_invitation(service->types, service->types_count, takes_password));
 }
 
@@ -344,6 +350,7 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
         /* A known password needs no prompt. */
     } else if (question_prepare(&attempt.question, pamh)) {
         attempt.service.pamh = pamh;
+        command_of(attempt.service.command, item(pamh, PAM_SERVICE));
         attempt.service.shows_prompt = place == PLACE_HERE;
         attempt.service.timeout = attempt.options.timeout;
         attempt.service.wait = attempt.options.wait;

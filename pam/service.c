@@ -132,7 +132,11 @@ void service_evaluate(struct service *service) {
         method(service, service->owner, AUTHENTICATION_PATH, AUTHENTICATION, "Evaluate");
     if (!message) return;
     const uint64_t milliseconds = service->timeout * UINT64_C(1000);
-    int result = sd_bus_message_append(message, "us", biometry, localized("confirm your identity"));
+    char purpose[text_size];
+    text_purpose(purpose, service->command);
+    int result =
+        sd_bus_message_append(message, "us", biometry,
+                              service->command[0] ? purpose : localized("confirm your identity"));
     if (result >= 0) result = sd_bus_message_open_container(message, 'a', "{sv}");
     if (result >= 0)
         result = sd_bus_message_append(message, "{sv}{sv}", "timeout", "t", milliseconds,

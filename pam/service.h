@@ -1,6 +1,8 @@
 /* The connection to localauthd, for an evaluation or a report. */
 #pragma once
 
+#include "command.h"
+
 #include <security/pam_modules.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,6 +44,8 @@ struct service {
     bool shows_prompt;
     /* The session that shows the prompt, if it is not this process's own; else NULL. */
     char *session;
+    /* The command that the prompt is for; empty if unknown. */
+    char command[command_size];
     /* Only find out whether biometry is available. */
     bool is_check;
     /* The user can type the password meanwhile. */

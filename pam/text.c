@@ -84,6 +84,15 @@ const char *text_invitation(const unsigned *types, size_t count, int takes_passw
     return takes_password ? invitation_or_password(types, count) : invitation(types, count);
 }
 
+void text_command(char *result, const char *command) {
+    fill(result, localized("Command: %1$s"), command);
+}
+
+void text_purpose(char *result, const char *command) {
+    /* TRANSLATORS: Follows "NAME is trying to". */
+    fill(result, localized("run “%1$s”"), command);
+}
+
 const char *text_busy(unsigned type) {
     switch (type) {
     case 1: return localized("Another program uses the fingerprint reader.");

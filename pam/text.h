@@ -14,6 +14,10 @@ const char *text_password(void);
 /* Invites the user; `types` are the sensors' biometry types. */
 const char *text_invitation(const unsigned *types, size_t count, int takes_password);
 
+/* The message that names the command, and the purpose of a prompt for it. */
+void text_command(char *result, const char *command);
+void text_purpose(char *result, const char *command);
+
 /* The message that another program holds a sensor of this type. */
 const char *text_busy(unsigned type);
 
