@@ -4,6 +4,7 @@ import Contract
 import DBus
 import Glibc
 import KeychainStore
+import Linux
 import LocalAuthBus
 
 extension AuthService {
@@ -33,6 +34,10 @@ extension AuthService {
         diagnosis.hasJournal = audit.hasJournal
         diagnosis.setAside = setAside
         diagnosis.keychain = await items.diagnosis(for: peer)
+        // systemd names the folder for every unit with LoadCredential=.
+        diagnosis.takesCredentials =
+            !isSystemBus || StatePath.path(in: "CREDENTIALS_DIRECTORY") != nil
+            || getenv("INVOCATION_ID") == nil
         diagnosis.verifierAbsence = verifier.absence
         diagnosis.delay = delay(of: uid)
         if !sessions.isAbsent {

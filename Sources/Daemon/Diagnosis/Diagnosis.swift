@@ -73,6 +73,8 @@ struct Diagnosis: Sendable {
     var setAside: String?
     /// Nil if the service has no keychain.
     var keychain: KeychainState?
+    /// Whether systemd may give the service a sealed master key.
+    var takesCredentials = true
     /// Why there is no password verifier; nil if there is a verifier.
     var verifierAbsence: PasscodeVerifier.Absence?
     var facts = Facts()
@@ -180,11 +182,18 @@ struct Diagnosis: Sendable {
                 name: "keychain",
                 state: .failed,
                 message: message,
-                remedy: needsMasterKey
-                    ? "Put the master key back, or restore it: localauthctl keychain restore."
-                    : "Your items are safe. Mend the cause, then try again."
+                remedy: remedy(needsMasterKey: needsMasterKey)
             )
         }
+    }
+
+    private func remedy(needsMasterKey: Bool) -> String {
+        guard needsMasterKey else { return "Your items are safe. Mend the cause, then try again." }
+        guard takesCredentials else {
+            return "A drop-in clears LoadCredential= of localauthd, as in containers of LXC: "
+                + "a sealed key needs the line."
+        }
+        return "Put the master key back, or restore it: localauthctl keychain restore."
     }
 
     // MARK: - The user

@@ -364,6 +364,11 @@ struct DiagnosisTests {
             $0.keychain = .refused(message: "It is full.", needsMasterKey: false)
         }
         #expect(shut?.state == .failed && shut?.message == "It is full.")
+        let container = check("keychain") {
+            $0.keychain = .refused(message: "No key.", needsMasterKey: true)
+            $0.takesCredentials = false
+        }
+        #expect(container?.remedy.contains("clears LoadCredential=") == true)
     }
 
     @Test("Diagnose queries the sensors and the bus", .timeLimit(.minutes(10)))
