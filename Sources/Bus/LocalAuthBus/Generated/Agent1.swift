@@ -8,14 +8,14 @@ public enum Agent1: BusInterface {
     public static let interface = "org.localauth.Agent1"
 }
 
-/// A prompt agent: shows what is asked, and takes it down again.
+/// A prompt agent: shows prompts and takes them down.
 /// The page org.localauth.Agent1(5) has all of it.
 @BusActor
 public protocol Agent1Service: AnyObject {
     /// Shows a prompt.
     func begin(prompt: String, details: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Tells what happens while a prompt is up.
+    /// Reports progress while a prompt is up.
     func update(prompt: String, kind: String, detail: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<Void>
     /// Takes a prompt down.
@@ -30,12 +30,12 @@ public struct Agent1Interface: ServedInterface {
     /// The members, with their docs.
     public nonisolated static let description = InterfaceDescription(
         name: Agent1.interface,
-        doc: "A prompt agent: shows what is asked, and takes it down again.",
+        doc: "A prompt agent: shows prompts and takes them down.",
         methods: [
             .init("Begin", "s prompt, a{sv} details", "",
                 "Shows a prompt."),
             .init("Update", "s prompt, s kind, a{sv} detail", "",
-                "Tells what happens while a prompt is up."),
+                "Reports progress while a prompt is up."),
             .init("End", "s prompt, s outcome", "",
                 "Takes a prompt down."),
         ],
@@ -93,7 +93,7 @@ extension Proxy<Agent1> {
             try writer.write(prompt); try writer.write(details)
         } read: { _ throws(DBusError) in }
     }
-    /// Tells what happens while a prompt is up.
+    /// Reports progress while a prompt is up.
     public func update(prompt: String, kind: String, detail: [String: Variant],
         timeout: Duration? = nil) async throws(DBusError) {
         try await call("Update", "ssa{sv}", "", timeout) { writer throws(DBusError) in

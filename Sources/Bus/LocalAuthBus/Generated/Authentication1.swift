@@ -16,19 +16,19 @@ public enum Authentication1: BusInterface {
 /// The page org.localauth.Authentication1(5) has all of it.
 @BusActor
 public protocol Authentication1Service: AnyObject {
-    /// Says whether a policy could be evaluated now, without a prompt.
+    /// Returns whether a policy can be evaluated, without a prompt.
     func canEvaluate(policy: UInt32,
         call: IncomingCall) throws(DBusError) -> Answer<(available: Bool, code: Int32,
         message: String)>
     /// Authenticates the person once, in a context that lives for this call.
     func evaluate(policy: UInt32, reason: String, options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<[String: Variant]>
-    /// Says whether Evaluate would show this caller a prompt now, and if not, why.
+    /// Returns whether Evaluate would show this caller a prompt, and the cause if not.
     func canInteract(call: IncomingCall) throws(DBusError) -> Answer<(available: Bool,
         cause: String, message: String, remedy: String)>
     /// Ends every one-shot evaluation of this caller.
     func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Creates a context, which only this connection sees and calls.
+    /// Creates a context that only this connection sees and calls.
     func createContext(properties: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<ObjectPath>
     /// Registers the object of this caller that shows prompts (`org.localauth.Agent1`).
@@ -36,36 +36,36 @@ public protocol Authentication1Service: AnyObject {
         call: IncomingCall) throws(DBusError) -> Answer<String>
     /// Withdraws an agent of this caller.
     func unregisterAgent(agent: ObjectPath, call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Tells that the person pressed the cancel button of a prompt.
+    /// Reports that the person pressed the cancel button of a prompt.
     func submitCancel(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Tells that the person pressed the fallback button of a prompt.
+    /// Reports that the person pressed the fallback button of a prompt.
     func submitFallback(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Tells that the person confirmed a match of a passive sensor.
+    /// Reports that the person confirmed a match of a passive sensor.
     func submitConfirm(prompt: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Submits an attempt at the login's password, sealed to the verifier.
+    /// Submits an attempt at the login password, sealed to the verifier.
     func submitPasscode(prompt: String, sealed: [UInt8],
         call: IncomingCall) throws(DBusError) -> Answer<Void>
     /// Submits the app's own password, in the stage `application-password`.
     func submitPassword(prompt: String, password: [UInt8], options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Refuses biometry of a user until the next correct passcode (remote lock).
+    /// Refuses biometry of a user until the next correct password (remote lock).
     func requirePasscode(uid: UInt32, cause: String,
         call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Tells that a user unlocked the device outside of this service.
+    /// Reports that a user unlocked the device outside of this service.
     func reportUnlock(uid: UInt32, method: String,
         call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Sends this caller the signal `Evaluated` from now on, until it leaves the bus.
+    /// Sends this caller the signal `Evaluated` until it leaves the bus.
     func monitor(options: [String: Variant], call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Checks what the service depends on, for people and for scripts.
+    /// Checks the service's dependencies, for people and for scripts.
     func diagnose(call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]>
     /// Version of the daemon, as in its `--version`.
     func version(for peer: Peer?) throws(DBusError) -> String
-    /// Biometry type of the strongest sensor that is known, available or not.
+    /// Biometry type of the strongest known sensor, available or not.
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32
     /// Biometry types of all known sensors, each once, in ascending order.
     func biometryTypes(for peer: Peer?) throws(DBusError) -> [UInt32]
-    /// Whether Evaluate, called now by this caller, would show a prompt: its session is in front
-    /// and not locked, and an agent serves it there.
+    /// Whether Evaluate, called by this caller, would show a prompt: its session is in front and
+    /// not locked, and has an agent.
     func interactive(for peer: Peer?) throws(DBusError) -> Bool
 }
 
@@ -80,58 +80,57 @@ public struct Authentication1Interface: ServedInterface {
         doc: "Asks whether the person at the machine is its owner.",
         methods: [
             .init("CanEvaluate", "u policy", "b available, i code, s message",
-                "Says whether a policy could be evaluated now, without a prompt."),
+                "Returns whether a policy can be evaluated, without a prompt."),
             .init("Evaluate", "u policy, s reason, a{sv} options", "a{sv} result",
                 "Authenticates the person once, in a context that lives for this call."),
             .init("CanInteract", "", "b available, s cause, s message, s remedy",
-                "Says whether Evaluate would show this caller a prompt now, and if not, "
-                    + "why."),
+                "Returns whether Evaluate would show this caller a prompt, and the cause "
+                    + "if not."),
             .init("Invalidate", "", "",
                 "Ends every one-shot evaluation of this caller."),
             .init("CreateContext", "a{sv} properties", "o context",
-                "Creates a context, which only this connection sees and calls."),
+                "Creates a context that only this connection sees and calls."),
             .init("RegisterAgent", "o agent, a{sv} options", "s session",
                 "Registers the object of this caller that shows prompts "
                     + "(`org.localauth.Agent1`)."),
             .init("UnregisterAgent", "o agent", "",
                 "Withdraws an agent of this caller."),
             .init("SubmitCancel", "s prompt", "",
-                "Tells that the person pressed the cancel button of a prompt."),
+                "Reports that the person pressed the cancel button of a prompt."),
             .init("SubmitFallback", "s prompt", "",
-                "Tells that the person pressed the fallback button of a prompt."),
+                "Reports that the person pressed the fallback button of a prompt."),
             .init("SubmitConfirm", "s prompt", "",
-                "Tells that the person confirmed a match of a passive sensor."),
+                "Reports that the person confirmed a match of a passive sensor."),
             .init("SubmitPasscode", "s prompt, ay sealed", "", isSensitive: true,
-                "Submits an attempt at the login's password, sealed to the verifier."),
+                "Submits an attempt at the login password, sealed to the verifier."),
             .init("SubmitPassword", "s prompt, ay password, a{sv} options", "", isSensitive: true,
                 "Submits the app's own password, in the stage `application-password`."),
             .init("RequirePasscode", "u uid, s cause", "",
-                "Refuses biometry of a user until the next correct passcode (remote "
+                "Refuses biometry of a user until the next correct password (remote "
                     + "lock)."),
             .init("ReportUnlock", "u uid, s method", "",
-                "Tells that a user unlocked the device outside of this service."),
+                "Reports that a user unlocked the device outside of this service."),
             .init("Monitor", "a{sv} options", "",
-                "Sends this caller the signal `Evaluated` from now on, until it leaves "
-                    + "the bus."),
+                "Sends this caller the signal `Evaluated` until it leaves the bus."),
             .init("Diagnose", "", "aa{sv} checks",
-                "Checks what the service depends on, for people and for scripts."),
+                "Checks the service's dependencies, for people and for scripts."),
         ],
         signals: [
             .init("Event", "s kind, a{sv} detail",
                 "Progress of a one-shot evaluation, sent to its caller only."),
             .init("Evaluated", "a{sv} record",
-                "How an evaluation ended, sent to those who called Monitor only."),
+                "Outcome of an evaluation, sent only to callers of Monitor."),
         ],
         properties: [
             .init("Version", "s", .constant,
                 "Version of the daemon, as in its `--version`."),
             .init("BiometryType", "u", .value,
-                "Biometry type of the strongest sensor that is known, available or not."),
+                "Biometry type of the strongest known sensor, available or not."),
             .init("BiometryTypes", "au", .value,
                 "Biometry types of all known sensors, each once, in ascending order."),
             .init("Interactive", "b", .invalidates,
-                "Whether Evaluate, called now by this caller, would show a prompt: its "
-                    + "session is in front and not locked, and an agent serves it there."),
+                "Whether Evaluate, called by this caller, would show a prompt: its "
+                    + "session is in front and not locked, and has an agent."),
         ]
     )
     /// Decodes a call, hands it to the service and answers it.
@@ -274,7 +273,7 @@ extension Signals<Authentication1> {
             try writer.write(kind); try writer.write(detail)
         }
     }
-    /// How an evaluation ended, sent to those who called Monitor only.
+    /// Outcome of an evaluation, sent only to callers of Monitor.
     public func evaluated(record: [String: Variant], to destination: String) {
         emit("Evaluated", "a{sv}", to: destination) { writer throws(DBusError) in
             try writer.write(record)
@@ -285,7 +284,7 @@ extension Signals<Authentication1> {
 /// Calls `org.localauth.Authentication1` of one object; the docs are at `Authentication1Service`.
 public typealias Authentication1Proxy = Proxy<Authentication1>
 extension Proxy<Authentication1> {
-    /// Says whether a policy could be evaluated now, without a prompt.
+    /// Returns whether a policy can be evaluated, without a prompt.
     public func canEvaluate(policy: UInt32,
         timeout: Duration? = nil) async throws(DBusError) -> (available: Bool, code: Int32,
         message: String) {
@@ -310,7 +309,7 @@ extension Proxy<Authentication1> {
             try writer.write(policy); try writer.write(reason); try writer.write(options)
         } read: { reader throws(DBusError) in try reader.read([String: Variant].self) }
     }
-    /// Says whether Evaluate would show this caller a prompt now, and if not, why.
+    /// Returns whether Evaluate would show this caller a prompt, and the cause if not.
     public func canInteract(timeout: Duration? = nil) async throws(DBusError)
         -> (available: Bool, cause: String, message: String, remedy: String) {
         try await call("CanInteract", "", "bsss", timeout) { _ throws(DBusError) in
@@ -328,7 +327,7 @@ extension Proxy<Authentication1> {
     public func sendInvalidate() {
         send("Invalidate", "") { _ throws(DBusError) in }
     }
-    /// Creates a context, which only this connection sees and calls.
+    /// Creates a context that only this connection sees and calls.
     public func createContext(properties: [String: Variant],
         timeout: Duration? = nil) async throws(DBusError) -> ObjectPath {
         try await call("CreateContext", "a{sv}", "o", timeout) { writer throws(DBusError) in
@@ -349,7 +348,7 @@ extension Proxy<Authentication1> {
             try writer.write(agent)
         } read: { _ throws(DBusError) in }
     }
-    /// Tells that the person pressed the cancel button of a prompt.
+    /// Reports that the person pressed the cancel button of a prompt.
     public func submitCancel(prompt: String, timeout: Duration? = nil) async throws(DBusError) {
         try await call("SubmitCancel", "s", "", timeout) { writer throws(DBusError) in
             try writer.write(prompt)
@@ -359,7 +358,7 @@ extension Proxy<Authentication1> {
     public func sendSubmitCancel(prompt: String) {
         send("SubmitCancel", "s") { writer throws(DBusError) in try writer.write(prompt) }
     }
-    /// Tells that the person pressed the fallback button of a prompt.
+    /// Reports that the person pressed the fallback button of a prompt.
     public func submitFallback(prompt: String, timeout: Duration? = nil) async throws(DBusError) {
         try await call("SubmitFallback", "s", "", timeout) { writer throws(DBusError) in
             try writer.write(prompt)
@@ -369,7 +368,7 @@ extension Proxy<Authentication1> {
     public func sendSubmitFallback(prompt: String) {
         send("SubmitFallback", "s") { writer throws(DBusError) in try writer.write(prompt) }
     }
-    /// Tells that the person confirmed a match of a passive sensor.
+    /// Reports that the person confirmed a match of a passive sensor.
     public func submitConfirm(prompt: String, timeout: Duration? = nil) async throws(DBusError) {
         try await call("SubmitConfirm", "s", "", timeout) { writer throws(DBusError) in
             try writer.write(prompt)
@@ -379,7 +378,7 @@ extension Proxy<Authentication1> {
     public func sendSubmitConfirm(prompt: String) {
         send("SubmitConfirm", "s") { writer throws(DBusError) in try writer.write(prompt) }
     }
-    /// Submits an attempt at the login's password, sealed to the verifier.
+    /// Submits an attempt at the login password, sealed to the verifier.
     public func submitPasscode(prompt: String, sealed: [UInt8],
         timeout: Duration? = nil) async throws(DBusError) {
         try await call("SubmitPasscode", "say", "", isSensitive: true,
@@ -407,41 +406,41 @@ extension Proxy<Authentication1> {
             try writer.write(prompt); try writer.write(password); try writer.write(options)
         }
     }
-    /// Refuses biometry of a user until the next correct passcode (remote lock).
+    /// Refuses biometry of a user until the next correct password (remote lock).
     public func requirePasscode(uid: UInt32, cause: String,
         timeout: Duration? = nil) async throws(DBusError) {
         try await call("RequirePasscode", "us", "", timeout) { writer throws(DBusError) in
             try writer.write(uid); try writer.write(cause)
         } read: { _ throws(DBusError) in }
     }
-    /// Tells that a user unlocked the device outside of this service.
+    /// Reports that a user unlocked the device outside of this service.
     public func reportUnlock(uid: UInt32, method: String,
         timeout: Duration? = nil) async throws(DBusError) {
         try await call("ReportUnlock", "us", "", timeout) { writer throws(DBusError) in
             try writer.write(uid); try writer.write(method)
         } read: { _ throws(DBusError) in }
     }
-    /// Sends this caller the signal `Evaluated` from now on, until it leaves the bus.
+    /// Sends this caller the signal `Evaluated` until it leaves the bus.
     public func monitor(options: [String: Variant],
         timeout: Duration? = nil) async throws(DBusError) {
         try await call("Monitor", "a{sv}", "", timeout) { writer throws(DBusError) in
             try writer.write(options)
         } read: { _ throws(DBusError) in }
     }
-    /// Checks what the service depends on, for people and for scripts.
+    /// Checks the service's dependencies, for people and for scripts.
     public func diagnose(timeout: Duration? = nil) async throws(DBusError) -> [[String: Variant]] {
         try await call("Diagnose", "", "aa{sv}", timeout) { _ throws(DBusError) in
         } read: { reader throws(DBusError) in try reader.read([[String: Variant]].self) }
     }
     /// Version of the daemon, as in its `--version`.
     public func version() async throws(DBusError) -> String { try await get("Version") }
-    /// Biometry type of the strongest sensor that is known, available or not.
+    /// Biometry type of the strongest known sensor, available or not.
     public func biometryType() async throws(DBusError) -> UInt32 { try await get("BiometryType") }
     /// Biometry types of all known sensors, each once, in ascending order.
     public func biometryTypes() async throws(DBusError)
         -> [UInt32] { try await get("BiometryTypes") }
-    /// Whether Evaluate, called now by this caller, would show a prompt: its session is in front
-    /// and not locked, and an agent serves it there.
+    /// Whether Evaluate, called by this caller, would show a prompt: its session is in front and
+    /// not locked, and has an agent.
     public func interactive() async throws(DBusError) -> Bool { try await get("Interactive") }
     /// Progress of a one-shot evaluation, sent to its caller only.
     public func onEvent(sender: String? = nil, _ body: @escaping @BusActor (_ kind: String,
@@ -455,7 +454,7 @@ extension Proxy<Authentication1> {
             if let values { body(values.kind, values.detail) }
         }
     }
-    /// How an evaluation ended, sent to those who called Monitor only.
+    /// Outcome of an evaluation, sent only to callers of Monitor.
     public func onEvaluated(sender: String? = nil,
         _ body: @escaping @BusActor (_ record: [String: Variant]) -> Void)
         -> EventSource {

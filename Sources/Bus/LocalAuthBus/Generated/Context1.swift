@@ -8,33 +8,33 @@ public enum Context1: BusInterface {
     public static let interface = "org.localauth.Context1"
 }
 
-/// A context: evaluations that remember what the person has proved already.
+/// A context: evaluations that remember what the person has already proved.
 /// The page org.localauth.Context1(5) has all of it.
 @BusActor
 public protocol Context1Service: AnyObject {
-    /// Says whether a policy could be evaluated now, without a prompt.
+    /// Returns whether a policy can be evaluated, without a prompt.
     func canEvaluate(policy: UInt32,
         call: IncomingCall) throws(DBusError) -> Answer<(available: Bool, code: Int32,
         message: String)>
-    /// Authenticates the person, or answers at once when this context has a success that satisfies.
+    /// Authenticates the person, or answers at once if this context has a sufficient success.
     func evaluate(policy: UInt32, reason: String, options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<[String: Variant]>
     /// Authenticates the person for one operation on an item with that access control.
     func evaluateAccessControl(accessControl: [String: Variant], operation: UInt32,
         reason: String, options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<[String: Variant]>
-    /// Gives the context a secret that it would ask for otherwise.
+    /// Gives the context a secret, so that no prompt asks for it.
     func setCredential(credentialType: Int32, secret: [UInt8], options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<Bool>
     /// Forgets a credential of the context.
     func clearCredential(credentialType: Int32,
         call: IncomingCall) throws(DBusError) -> Answer<Bool>
-    /// Says whether the context has a credential of that type.
+    /// Returns whether the context has a credential of that type.
     func isCredentialSet(credentialType: Int32,
         call: IncomingCall) throws(DBusError) -> Answer<Bool>
     /// Makes the context unusable.
     func invalidate(call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Takes the context object away.
+    /// Removes the context object.
     func release(call: IncomingCall) throws(DBusError) -> Answer<Void>
     /// Title of the fallback button, for evaluations that start later.
     func localizedFallbackTitle(for peer: Peer?) throws(DBusError) -> String
@@ -48,28 +48,30 @@ public protocol Context1Service: AnyObject {
     func localizedReason(for peer: Peer?) throws(DBusError) -> String
     /// Sets `LocalizedReason`.
     func setLocalizedReason(_ value: String, by peer: Peer) throws(DBusError)
-    /// Whether evaluations answer `org.localauth.Error.NotInteractive` instead of a prompt.
+    /// Whether evaluations are answered with `org.localauth.Error.NotInteractive` instead of a
+    /// prompt.
     func interactionNotAllowed(for peer: Peer?) throws(DBusError) -> Bool
     /// Sets `InteractionNotAllowed`.
     func setInteractionNotAllowed(_ value: Bool, by peer: Peer) throws(DBusError)
-    /// Age of a biometric device unlock, in seconds, that is accepted in place of a prompt.
+    /// Age of a biometric device unlock, in seconds, that replaces a prompt.
     func reuseDuration(for peer: Peer?) throws(DBusError) -> Double
     /// Sets `ReuseDuration`.
     func setReuseDuration(_ value: Double, by peer: Peer) throws(DBusError)
-    /// How long a success stays with this context, in seconds; it counts at once, for what was
-    /// proved before as well.
+    /// Seconds for which a success stays with this context. A change also counts for earlier
+    /// successes.
     func successDuration(for peer: Peer?) throws(DBusError) -> Double
     /// Sets `SuccessDuration`.
     func setSuccessDuration(_ value: Double, by peer: Peer) throws(DBusError)
-    /// Kept for callers that set it; it has no effect.
+    /// No effect; for callers that set it.
     func maxBiometryFailures(for peer: Peer?) throws(DBusError) -> UInt32
     /// Sets `MaxBiometryFailures`.
     func setMaxBiometryFailures(_ value: UInt32, by peer: Peer) throws(DBusError)
-    /// Biometry type of the strongest sensor that is known, available or not.
+    /// Biometry type of the strongest known sensor, available or not.
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32
-    /// Enrolment state as of the last biometric success of this context, 32 bytes; empty is none.
+    /// Enrolment state at the last biometric success of this context, 32 bytes; empty without a
+    /// success.
     func evaluatedPolicyDomainState(for peer: Peer?) throws(DBusError) -> [UInt8]
-    /// Enrolment state now, readable without CanEvaluate.
+    /// Current enrolment state, readable without CanEvaluate.
     func domainState(for peer: Peer?) throws(DBusError) -> [String: Variant]
 }
 
@@ -81,28 +83,28 @@ public struct Context1Interface: ServedInterface {
     /// The members, with their docs.
     public nonisolated static let description = InterfaceDescription(
         name: Context1.interface,
-        doc: "A context: evaluations that remember what the person has proved already.",
+        doc: "A context: evaluations that remember what the person has already proved.",
         methods: [
             .init("CanEvaluate", "u policy", "b available, i code, s message",
-                "Says whether a policy could be evaluated now, without a prompt."),
+                "Returns whether a policy can be evaluated, without a prompt."),
             .init("Evaluate", "u policy, s reason, a{sv} options", "a{sv} result",
-                "Authenticates the person, or answers at once when this context has a "
-                    + "success that satisfies."),
+                "Authenticates the person, or answers at once if this context has a "
+                    + "sufficient success."),
             .init("EvaluateAccessControl",
                 "a{sv} accessControl, u operation, s reason, a{sv} options", "a{sv} result",
                 "Authenticates the person for one operation on an item with that access "
                     + "control."),
             .init("SetCredential", "i credentialType, ay secret, a{sv} options", "b accepted",
                 isSensitive: true,
-                "Gives the context a secret that it would ask for otherwise."),
+                "Gives the context a secret, so that no prompt asks for it."),
             .init("ClearCredential", "i credentialType", "b cleared",
                 "Forgets a credential of the context."),
             .init("IsCredentialSet", "i credentialType", "b isSet",
-                "Says whether the context has a credential of that type."),
+                "Returns whether the context has a credential of that type."),
             .init("Invalidate", "", "",
                 "Makes the context unusable."),
             .init("Release", "", "",
-                "Takes the context object away."),
+                "Removes the context object."),
         ],
         signals: [
             .init("Event", "s kind, a{sv} detail",
@@ -117,23 +119,22 @@ public struct Context1Interface: ServedInterface {
                 "Reason for prompts whose caller gave none, such as keychain reads with "
                     + "this context."),
             .init("InteractionNotAllowed", "b", isWritable: true, .value,
-                "Whether evaluations answer `org.localauth.Error.NotInteractive` instead "
-                    + "of a prompt."),
+                "Whether evaluations are answered with "
+                    + "`org.localauth.Error.NotInteractive` instead of a prompt."),
             .init("ReuseDuration", "d", isWritable: true, .value,
-                "Age of a biometric device unlock, in seconds, that is accepted in place "
-                    + "of a prompt."),
+                "Age of a biometric device unlock, in seconds, that replaces a prompt."),
             .init("SuccessDuration", "d", isWritable: true, .value,
-                "How long a success stays with this context, in seconds; it counts at "
-                    + "once, for what was proved before as well."),
+                "Seconds for which a success stays with this context. A change also "
+                    + "counts for earlier successes."),
             .init("MaxBiometryFailures", "u", isWritable: true, .value,
-                "Kept for callers that set it; it has no effect."),
+                "No effect; for callers that set it."),
             .init("BiometryType", "u", .value,
-                "Biometry type of the strongest sensor that is known, available or not."),
+                "Biometry type of the strongest known sensor, available or not."),
             .init("EvaluatedPolicyDomainState", "ay", .value,
-                "Enrolment state as of the last biometric success of this context, 32 "
-                    + "bytes; empty is none."),
+                "Enrolment state at the last biometric success of this context, 32 bytes; "
+                    + "empty without a success."),
             .init("DomainState", "a{sv}", .value,
-                "Enrolment state now, readable without CanEvaluate."),
+                "Current enrolment state, readable without CanEvaluate."),
         ]
     )
     /// Decodes a call, hands it to the service and answers it.
@@ -255,7 +256,7 @@ extension Signals<Context1> {
 /// Calls `org.localauth.Context1` of one object; the docs are at `Context1Service`.
 public typealias Context1Proxy = Proxy<Context1>
 extension Proxy<Context1> {
-    /// Says whether a policy could be evaluated now, without a prompt.
+    /// Returns whether a policy can be evaluated, without a prompt.
     public func canEvaluate(policy: UInt32,
         timeout: Duration? = nil) async throws(DBusError) -> (available: Bool, code: Int32,
         message: String) {
@@ -266,7 +267,7 @@ extension Proxy<Context1> {
                 message: try reader.read(String.self))
         }
     }
-    /// Authenticates the person, or answers at once when this context has a success that satisfies.
+    /// Authenticates the person, or answers at once if this context has a sufficient success.
     public func evaluate(policy: UInt32, reason: String, options: [String: Variant],
         timeout: Duration? = Connection.noTimeout) async throws(DBusError) -> [String: Variant] {
         try await call("Evaluate", "usa{sv}", "a{sv}", timeout) { writer throws(DBusError) in
@@ -300,7 +301,7 @@ extension Proxy<Context1> {
             try writer.write(reason); try writer.write(options)
         } read: { reader throws(DBusError) in try reader.read([String: Variant].self) }
     }
-    /// Gives the context a secret that it would ask for otherwise.
+    /// Gives the context a secret, so that no prompt asks for it.
     public func setCredential(credentialType: Int32, secret: [UInt8], options: [String: Variant],
         timeout: Duration? = nil) async throws(DBusError) -> Bool {
         try await call("SetCredential", "iaya{sv}", "b", isSensitive: true,
@@ -315,7 +316,7 @@ extension Proxy<Context1> {
             try writer.write(credentialType)
         } read: { reader throws(DBusError) in try reader.read(Bool.self) }
     }
-    /// Says whether the context has a credential of that type.
+    /// Returns whether the context has a credential of that type.
     public func isCredentialSet(credentialType: Int32,
         timeout: Duration? = nil) async throws(DBusError) -> Bool {
         try await call("IsCredentialSet", "i", "b", timeout) { writer throws(DBusError) in
@@ -331,7 +332,7 @@ extension Proxy<Context1> {
     public func sendInvalidate() {
         send("Invalidate", "") { _ throws(DBusError) in }
     }
-    /// Takes the context object away.
+    /// Removes the context object.
     public func release(timeout: Duration? = nil) async throws(DBusError) {
         try await call("Release", "", "", timeout) { _ throws(DBusError) in
         } read: { _ throws(DBusError) in }
@@ -361,40 +362,42 @@ extension Proxy<Context1> {
     public func setLocalizedReason(_ value: String) async throws(DBusError) {
         try await set("LocalizedReason", to: value)
     }
-    /// Whether evaluations answer `org.localauth.Error.NotInteractive` instead of a prompt.
+    /// Whether evaluations are answered with `org.localauth.Error.NotInteractive` instead of a
+    /// prompt.
     public func interactionNotAllowed() async throws(DBusError)
         -> Bool { try await get("InteractionNotAllowed") }
     /// Sets `InteractionNotAllowed`.
     public func setInteractionNotAllowed(_ value: Bool) async throws(DBusError) {
         try await set("InteractionNotAllowed", to: value)
     }
-    /// Age of a biometric device unlock, in seconds, that is accepted in place of a prompt.
+    /// Age of a biometric device unlock, in seconds, that replaces a prompt.
     public func reuseDuration() async throws(DBusError) -> Double { try await get("ReuseDuration") }
     /// Sets `ReuseDuration`.
     public func setReuseDuration(_ value: Double) async throws(DBusError) {
         try await set("ReuseDuration", to: value)
     }
-    /// How long a success stays with this context, in seconds; it counts at once, for what was
-    /// proved before as well.
+    /// Seconds for which a success stays with this context. A change also counts for earlier
+    /// successes.
     public func successDuration() async throws(DBusError)
         -> Double { try await get("SuccessDuration") }
     /// Sets `SuccessDuration`.
     public func setSuccessDuration(_ value: Double) async throws(DBusError) {
         try await set("SuccessDuration", to: value)
     }
-    /// Kept for callers that set it; it has no effect.
+    /// No effect; for callers that set it.
     public func maxBiometryFailures() async throws(DBusError)
         -> UInt32 { try await get("MaxBiometryFailures") }
     /// Sets `MaxBiometryFailures`.
     public func setMaxBiometryFailures(_ value: UInt32) async throws(DBusError) {
         try await set("MaxBiometryFailures", to: value)
     }
-    /// Biometry type of the strongest sensor that is known, available or not.
+    /// Biometry type of the strongest known sensor, available or not.
     public func biometryType() async throws(DBusError) -> UInt32 { try await get("BiometryType") }
-    /// Enrolment state as of the last biometric success of this context, 32 bytes; empty is none.
+    /// Enrolment state at the last biometric success of this context, 32 bytes; empty without a
+    /// success.
     public func evaluatedPolicyDomainState() async throws(DBusError)
         -> [UInt8] { try await get("EvaluatedPolicyDomainState") }
-    /// Enrolment state now, readable without CanEvaluate.
+    /// Current enrolment state, readable without CanEvaluate.
     public func domainState() async throws(DBusError)
         -> [String: Variant] { try await get("DomainState") }
     /// Progress of an evaluation, sent to the creator only.

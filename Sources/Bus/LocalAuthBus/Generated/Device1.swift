@@ -8,11 +8,11 @@ public enum Device1: BusInterface {
     public static let interface = "org.localauth.Device1"
 }
 
-/// A sensor as clients see it: what it is, whether it works, and what is enrolled.
+/// A sensor as callers see it: type, state and enrolled templates.
 /// The page org.localauth.Device1(5) has all of it.
 @BusActor
 public protocol Device1Service: AnyObject {
-    /// Lists what is enrolled for the user on this sensor.
+    /// Lists the user's templates on this sensor.
     func listTemplates(options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<[Template]>
     /// Enrols a finger, a face or a companion; the reply is the id of the new template.
@@ -20,11 +20,11 @@ public protocol Device1Service: AnyObject {
         call: IncomingCall) throws(DBusError) -> Answer<String>
     /// Cancels the enrolment of this caller on this sensor.
     func cancelEnroll(call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Lists what the sensor has learned of the user since the enrolment: its id, the id of the
-    /// template that it is a part of, and when it was learned (Unix seconds).
+    /// Lists the additions that the sensor learned of the user since the enrolment.
     func listLearned(options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<[LearnedEntry]>
-    /// Removes something that was learned; what was enrolled stays, and so does the domain state.
+    /// Removes an addition that the sensor learned. The enrolled template and the domain state
+    /// stay.
     func removeLearned(id: String, options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<Void>
     /// Gives a template another label.
@@ -33,23 +33,23 @@ public protocol Device1Service: AnyObject {
     /// Removes a template for good.
     func removeTemplate(id: String, options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Removes all templates of the user on this sensor and says how many there were.
+    /// Removes all templates of the user on this sensor and returns their number.
     func removeAllTemplates(options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<UInt32>
     /// Name of the sensor: the last element of its bus name.
     func name(for peer: Peer?) throws(DBusError) -> String
-    /// The sensor's own words for people, untrusted plain text.
+    /// The sensor's own description for people, untrusted plain text.
     func description(for peer: Peer?) throws(DBusError) -> String
-    /// What it recognises: 0 a companion, 1 fingerprint, 2 face, 4 iris.
+    /// Type of the sensor: 0 companion, 1 fingerprint, 2 face, 4 iris.
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32
-    /// How much a match proves: `strong`, `weak` or `convenience`.
+    /// Strength of a match as proof: `strong`, `weak` or `convenience`.
     func strength(for peer: Peer?) throws(DBusError) -> String
-    /// Whether the sensor could take part in an evaluation now.
+    /// Whether the sensor can take part in an evaluation.
     func available(for peer: Peer?) throws(DBusError) -> Bool
-    /// Why the sensor is not available; empty when it is.
+    /// Cause why the sensor is not available; empty for an available sensor.
     func unavailability(for peer: Peer?) throws(DBusError) -> String
-    /// What a person is asked to do, by language, in the words of the sensor: untrusted plain text,
-    /// stripped and at most 80 characters. Empty: it has none, and the biometry type says what.
+    /// The sensor's own instruction for the person, by language: untrusted plain text, stripped, at
+    /// most 80 characters. If empty, prompts show the instruction of the biometry type.
     func instructions(for peer: Peer?) throws(DBusError) -> [String: String]
     /// Number of stages of an enrolment; -1 unknown.
     func enrollStages(for peer: Peer?) throws(DBusError) -> Int32
@@ -63,29 +63,28 @@ public struct Device1Interface: ServedInterface {
     /// The members, with their docs.
     public nonisolated static let description = InterfaceDescription(
         name: Device1.interface,
-        doc: "A sensor as clients see it: what it is, whether it works, and what is enrolled.",
+        doc: "A sensor as callers see it: type, state and enrolled templates.",
         methods: [
             .init("ListTemplates", "a{sv} options", "a(ssx) templates",
-                "Lists what is enrolled for the user on this sensor."),
+                "Lists the user's templates on this sensor."),
             .init("Enroll", "s label, a{sv} options", "s id",
                 "Enrols a finger, a face or a companion; the reply is the id of the new "
                     + "template."),
             .init("CancelEnroll", "", "",
                 "Cancels the enrolment of this caller on this sensor."),
             .init("ListLearned", "a{sv} options", "a(ssx) learned",
-                "Lists what the sensor has learned of the user since the enrolment: its "
-                    + "id, the id of the template that it is a part of, and when it was learned "
-                    + "(Unix seconds)."),
+                "Lists the additions that the sensor learned of the user since the "
+                    + "enrolment."),
             .init("RemoveLearned", "s id, a{sv} options", "",
-                "Removes something that was learned; what was enrolled stays, and so does "
-                    + "the domain state."),
+                "Removes an addition that the sensor learned. The enrolled template and "
+                    + "the domain state stay."),
             .init("RenameTemplate", "s id, s label, a{sv} options", "",
                 "Gives a template another label."),
             .init("RemoveTemplate", "s id, a{sv} options", "",
                 "Removes a template for good."),
             .init("RemoveAllTemplates", "a{sv} options", "u removed",
-                "Removes all templates of the user on this sensor and says how many there "
-                    + "were."),
+                "Removes all templates of the user on this sensor and returns their "
+                    + "number."),
         ],
         signals: [
             .init("Event", "s kind, a{sv} detail",
@@ -95,19 +94,19 @@ public struct Device1Interface: ServedInterface {
             .init("Name", "s", .constant,
                 "Name of the sensor: the last element of its bus name."),
             .init("Description", "s", .value,
-                "The sensor's own words for people, untrusted plain text."),
+                "The sensor's own description for people, untrusted plain text."),
             .init("BiometryType", "u", .value,
-                "What it recognises: 0 a companion, 1 fingerprint, 2 face, 4 iris."),
+                "Type of the sensor: 0 companion, 1 fingerprint, 2 face, 4 iris."),
             .init("Strength", "s", .value,
-                "How much a match proves: `strong`, `weak` or `convenience`."),
+                "Strength of a match as proof: `strong`, `weak` or `convenience`."),
             .init("Available", "b", .value,
-                "Whether the sensor could take part in an evaluation now."),
+                "Whether the sensor can take part in an evaluation."),
             .init("Unavailability", "s", .value,
-                "Why the sensor is not available; empty when it is."),
+                "Cause why the sensor is not available; empty for an available sensor."),
             .init("Instructions", "a{ss}", .value,
-                "What a person is asked to do, by language, in the words of the sensor: "
-                    + "untrusted plain text, stripped and at most 80 characters. Empty: it has "
-                    + "none, and the biometry type says what."),
+                "The sensor's own instruction for the person, by language: untrusted "
+                    + "plain text, stripped, at most 80 characters. If empty, prompts show the "
+                    + "instruction of the biometry type."),
             .init("EnrollStages", "i", .value,
                 "Number of stages of an enrolment; -1 unknown."),
         ]
@@ -208,7 +207,7 @@ extension Signals<Device1> {
 /// Calls `org.localauth.Device1` of one object; the docs are at `Device1Service`.
 public typealias Device1Proxy = Proxy<Device1>
 extension Proxy<Device1> {
-    /// Lists what is enrolled for the user on this sensor.
+    /// Lists the user's templates on this sensor.
     public func listTemplates(options: [String: Variant],
         timeout: Duration? = nil) async throws(DBusError) -> [Template] {
         try await call("ListTemplates", "a{sv}", "a(ssx)", timeout) { writer throws(DBusError) in
@@ -238,15 +237,15 @@ extension Proxy<Device1> {
     public func sendCancelEnroll() {
         send("CancelEnroll", "") { _ throws(DBusError) in }
     }
-    /// Lists what the sensor has learned of the user since the enrolment: its id, the id of the
-    /// template that it is a part of, and when it was learned (Unix seconds).
+    /// Lists the additions that the sensor learned of the user since the enrolment.
     public func listLearned(options: [String: Variant],
         timeout: Duration? = nil) async throws(DBusError) -> [LearnedEntry] {
         try await call("ListLearned", "a{sv}", "a(ssx)", timeout) { writer throws(DBusError) in
             try writer.write(options)
         } read: { reader throws(DBusError) in try reader.read([LearnedEntry].self) }
     }
-    /// Removes something that was learned; what was enrolled stays, and so does the domain state.
+    /// Removes an addition that the sensor learned. The enrolled template and the domain state
+    /// stay.
     public func removeLearned(id: String, options: [String: Variant],
         timeout: Duration? = nil) async throws(DBusError) {
         try await call("RemoveLearned", "sa{sv}", "", timeout) { writer throws(DBusError) in
@@ -267,7 +266,7 @@ extension Proxy<Device1> {
             try writer.write(id); try writer.write(options)
         } read: { _ throws(DBusError) in }
     }
-    /// Removes all templates of the user on this sensor and says how many there were.
+    /// Removes all templates of the user on this sensor and returns their number.
     public func removeAllTemplates(options: [String: Variant],
         timeout: Duration? = Connection.noTimeout) async throws(DBusError) -> UInt32 {
         try await call("RemoveAllTemplates", "a{sv}", "u", timeout) { writer throws(DBusError) in
@@ -276,19 +275,19 @@ extension Proxy<Device1> {
     }
     /// Name of the sensor: the last element of its bus name.
     public func name() async throws(DBusError) -> String { try await get("Name") }
-    /// The sensor's own words for people, untrusted plain text.
+    /// The sensor's own description for people, untrusted plain text.
     public func description() async throws(DBusError) -> String { try await get("Description") }
-    /// What it recognises: 0 a companion, 1 fingerprint, 2 face, 4 iris.
+    /// Type of the sensor: 0 companion, 1 fingerprint, 2 face, 4 iris.
     public func biometryType() async throws(DBusError) -> UInt32 { try await get("BiometryType") }
-    /// How much a match proves: `strong`, `weak` or `convenience`.
+    /// Strength of a match as proof: `strong`, `weak` or `convenience`.
     public func strength() async throws(DBusError) -> String { try await get("Strength") }
-    /// Whether the sensor could take part in an evaluation now.
+    /// Whether the sensor can take part in an evaluation.
     public func available() async throws(DBusError) -> Bool { try await get("Available") }
-    /// Why the sensor is not available; empty when it is.
+    /// Cause why the sensor is not available; empty for an available sensor.
     public func unavailability() async throws(DBusError)
         -> String { try await get("Unavailability") }
-    /// What a person is asked to do, by language, in the words of the sensor: untrusted plain text,
-    /// stripped and at most 80 characters. Empty: it has none, and the biometry type says what.
+    /// The sensor's own instruction for the person, by language: untrusted plain text, stripped, at
+    /// most 80 characters. If empty, prompts show the instruction of the biometry type.
     public func instructions() async throws(DBusError)
         -> [String: String] { try await get("Instructions") }
     /// Number of stages of an enrolment; -1 unknown.

@@ -22,7 +22,7 @@ public protocol Keychain1Service: AnyObject {
     /// Finds items by equality of attributes, without a prompt.
     func search(query: [String: Variant], options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]>
-    /// Returns the secret of an item. Prompts when the item needs it.
+    /// Returns the secret of an item, with a prompt if the item needs authentication.
     func read(id: String, reason: String, options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<[UInt8]>
     /// Changes attributes of an item, without a prompt.
@@ -31,16 +31,16 @@ public protocol Keychain1Service: AnyObject {
     /// Replaces the secret of an item, without a prompt.
     func setSecret(id: String, secret: [UInt8], options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Deletes items for good, without a prompt, and says how many there were.
+    /// Deletes items for good, without a prompt, and returns their number.
     func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32>
     /// Makes a P-256 key whose private half never leaves the daemon.
     func createKey(attributes: [String: Variant], accessControl: [String: Variant],
         options: [String: Variant], call: IncomingCall) throws(DBusError) -> Answer<(id: String,
         publicKey: [UInt8])>
-    /// Signs with a key; prompts when the key needs it.
+    /// Signs with a key, with a prompt if the key needs authentication.
     func sign(id: String, algorithm: String, data: [UInt8], reason: String,
         options: [String: Variant], call: IncomingCall) throws(DBusError) -> Answer<[UInt8]>
-    /// Decrypts with a key and returns the plain text.
+    /// Decrypts with a key and returns the plaintext.
     func decrypt(id: String, algorithm: String, data: [UInt8], reason: String,
         options: [String: Variant], call: IncomingCall) throws(DBusError) -> Answer<[UInt8]>
     /// Agrees on a secret with another key and returns it.
@@ -66,21 +66,22 @@ public struct Keychain1Interface: ServedInterface {
             .init("Search", "a{sv} query, a{sv} options", "aa{sv} items",
                 "Finds items by equality of attributes, without a prompt."),
             .init("Read", "s id, s reason, a{sv} options", "ay secret", isSensitive: true,
-                "Returns the secret of an item. Prompts when the item needs it."),
+                "Returns the secret of an item, with a prompt if the item needs "
+                    + "authentication."),
             .init("Update", "s id, a{sv} attributes, a{sv} options", "",
                 "Changes attributes of an item, without a prompt."),
             .init("SetSecret", "s id, ay secret, a{sv} options", "", isSensitive: true,
                 "Replaces the secret of an item, without a prompt."),
             .init("Delete", "as ids", "u deleted",
-                "Deletes items for good, without a prompt, and says how many there were."),
+                "Deletes items for good, without a prompt, and returns their number."),
             .init("CreateKey", "a{sv} attributes, a{sv} accessControl, a{sv} options",
                 "s id, ay publicKey",
                 "Makes a P-256 key whose private half never leaves the daemon."),
             .init("Sign", "s id, s algorithm, ay data, s reason, a{sv} options", "ay signature",
-                "Signs with a key; prompts when the key needs it."),
+                "Signs with a key, with a prompt if the key needs authentication."),
             .init("Decrypt", "s id, s algorithm, ay data, s reason, a{sv} options",
                 "ay plaintext", isSensitive: true,
-                "Decrypts with a key and returns the plain text."),
+                "Decrypts with a key and returns the plaintext."),
             .init("KeyExchange", "s id, s algorithm, ay publicKey, s reason, a{sv} options",
                 "ay sharedSecret", isSensitive: true,
                 "Agrees on a secret with another key and returns it."),
@@ -224,7 +225,7 @@ extension Proxy<Keychain1> {
             try writer.write(query); try writer.write(options)
         } read: { reader throws(DBusError) in try reader.read([[String: Variant]].self) }
     }
-    /// Returns the secret of an item. Prompts when the item needs it.
+    /// Returns the secret of an item, with a prompt if the item needs authentication.
     public func read(id: String, reason: String, options: [String: Variant],
         timeout: Duration? = Connection.noTimeout) async throws(DBusError) -> [UInt8] {
         try await call("Read", "ssa{sv}", "ay", isSensitive: true,
@@ -247,7 +248,7 @@ extension Proxy<Keychain1> {
             try writer.write(id); try writer.write(secret); try writer.write(options)
         } read: { _ throws(DBusError) in }
     }
-    /// Deletes items for good, without a prompt, and says how many there were.
+    /// Deletes items for good, without a prompt, and returns their number.
     public func delete(ids: [String], timeout: Duration? = nil) async throws(DBusError) -> UInt32 {
         try await call("Delete", "as", "u", timeout) { writer throws(DBusError) in
             try writer.write(ids)
@@ -263,7 +264,7 @@ extension Proxy<Keychain1> {
             (id: try reader.read(String.self), publicKey: try reader.read([UInt8].self))
         }
     }
-    /// Signs with a key; prompts when the key needs it.
+    /// Signs with a key, with a prompt if the key needs authentication.
     public func sign(id: String, algorithm: String, data: [UInt8], reason: String,
         options: [String: Variant],
         timeout: Duration? = Connection.noTimeout) async throws(DBusError) -> [UInt8] {
@@ -272,7 +273,7 @@ extension Proxy<Keychain1> {
             try writer.write(reason); try writer.write(options)
         } read: { reader throws(DBusError) in try reader.read([UInt8].self) }
     }
-    /// Decrypts with a key and returns the plain text.
+    /// Decrypts with a key and returns the plaintext.
     public func decrypt(id: String, algorithm: String, data: [UInt8], reason: String,
         options: [String: Variant],
         timeout: Duration? = Connection.noTimeout) async throws(DBusError) -> [UInt8] {

@@ -12,15 +12,15 @@ public enum Passcode1: BusInterface {
     public static let busName = "org.localauth.Passcode1"
 }
 
-/// The password verifier: asks PAM, so that the daemon never reads a password of a login.
+/// The password verifier: asks PAM, so that the daemon never reads a login password.
 /// The page org.localauth.Passcode1(5) has all of it.
 @BusActor
 public protocol Passcode1Service: AnyObject {
-    /// Says whether a user has a passcode.
+    /// Returns whether a user has a password.
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool>
-    /// Says whether a user who has no passcode can't have the same one again.
+    /// Returns whether the password of a user without a password is gone for good.
     func isRemoved(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool>
-    /// Opens a sealed password and says whether PAM accepts it.
+    /// Opens a sealed password and returns whether PAM accepts it.
     func verify(uid: UInt32, prompt: String, sealed: [UInt8],
         call: IncomingCall) throws(DBusError) -> Answer<Bool>
     /// The verifier's public key, an X25519 point of 32 bytes. Prompts seal passwords to it.
@@ -35,19 +35,20 @@ public struct Passcode1Interface: ServedInterface {
     /// The members, with their docs.
     public nonisolated static let description = InterfaceDescription(
         name: Passcode1.interface,
-        doc: "The password verifier: asks PAM, so that the daemon never reads a password of a "
-            + "login.",
+        doc: "The password verifier: asks PAM, so that the daemon never reads a login "
+            + "password.",
         methods: [
             .init("IsSet", "u uid", "b isSet",
-                "Says whether a user has a passcode."),
+                "Returns whether a user has a password."),
             .init("IsRemoved", "u uid", "b isRemoved",
-                "Says whether a user who has no passcode can't have the same one again."),
+                "Returns whether the password of a user without a password is gone for "
+                    + "good."),
             .init("Verify", "u uid, s prompt, ay sealed", "b isCorrect", isSensitive: true,
-                "Opens a sealed password and says whether PAM accepts it."),
+                "Opens a sealed password and returns whether PAM accepts it."),
         ],
         signals: [
             .init("Changed", "u uid",
-                "What IsSet says of a user may be another than before."),
+                "The answer of IsSet for a user may have changed."),
         ],
         properties: [
             .init("SealingKey", "ay", .constant,
@@ -99,7 +100,7 @@ public struct Passcode1Interface: ServedInterface {
 /// Sends the signals of `org.localauth.Passcode1` from one object.
 public typealias Passcode1Signals = Signals<Passcode1>
 extension Signals<Passcode1> {
-    /// What IsSet says of a user may be another than before.
+    /// The answer of IsSet for a user may have changed.
     public func changed(uid: UInt32, to destination: String? = nil) {
         emit("Changed", "u", to: destination) { writer throws(DBusError) in try writer.write(uid) }
     }
@@ -108,19 +109,19 @@ extension Signals<Passcode1> {
 /// Calls `org.localauth.Passcode1` of one object; the docs are at `Passcode1Service`.
 public typealias Passcode1Proxy = Proxy<Passcode1>
 extension Proxy<Passcode1> {
-    /// Says whether a user has a passcode.
+    /// Returns whether a user has a password.
     public func isSet(uid: UInt32, timeout: Duration? = nil) async throws(DBusError) -> Bool {
         try await call("IsSet", "u", "b", timeout) { writer throws(DBusError) in
             try writer.write(uid)
         } read: { reader throws(DBusError) in try reader.read(Bool.self) }
     }
-    /// Says whether a user who has no passcode can't have the same one again.
+    /// Returns whether the password of a user without a password is gone for good.
     public func isRemoved(uid: UInt32, timeout: Duration? = nil) async throws(DBusError) -> Bool {
         try await call("IsRemoved", "u", "b", timeout) { writer throws(DBusError) in
             try writer.write(uid)
         } read: { reader throws(DBusError) in try reader.read(Bool.self) }
     }
-    /// Opens a sealed password and says whether PAM accepts it.
+    /// Opens a sealed password and returns whether PAM accepts it.
     public func verify(uid: UInt32, prompt: String, sealed: [UInt8],
         timeout: Duration? = nil) async throws(DBusError) -> Bool {
         try await call("Verify", "usay", "b", isSensitive: true,
@@ -130,7 +131,7 @@ extension Proxy<Passcode1> {
     }
     /// The verifier's public key, an X25519 point of 32 bytes. Prompts seal passwords to it.
     public func sealingKey() async throws(DBusError) -> [UInt8] { try await get("SealingKey") }
-    /// What IsSet says of a user may be another than before.
+    /// The answer of IsSet for a user may have changed.
     public func onChanged(sender: String? = nil,
         _ body: @escaping @BusActor (_ uid: UInt32) -> Void)
         -> EventSource {

@@ -14,57 +14,53 @@ public enum Sensor1: BusInterface {
 /// The page org.localauth.Sensor1(5) has all of it.
 @BusActor
 public protocol Sensor1Service: AnyObject {
-    /// Looks for a match until one comes, Cancel, or a fault; the reply is the template that
-    /// matched.
+    /// Looks until a match, Cancel or a fault; the reply is the template that matched.
     func verify(operation: UInt64, uid: UInt32, options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<String>
     /// Enrols the user; the reply is the id of the new template.
     func enroll(operation: UInt64, uid: UInt32, label: String, options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<String>
-    /// Ends an operation; its reply is then `org.localauth.Sensor1.Error.Canceled`. The calls may
-    /// be served in another order than they were sent: a Cancel that comes before its operation is
-    /// remembered, and the operation ends with `Canceled` when it comes.
+    /// Ends an operation; its reply is then `org.localauth.Sensor1.Error.Canceled`.
     func cancel(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Adds what was seen in a match to the template that matched; the reply is whether it was
-    /// added.
+    /// Adds data of a match to the template that matched; the reply is whether the sensor added it.
     func learn(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Bool>
-    /// Lists what was learned of a user: its id, the id of the template that it is a part of, and
-    /// when it was learned (Unix seconds).
+    /// Lists the additions that the sensor learned of a user.
     func listLearned(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[LearnedEntry]>
-    /// Removes something that was learned, for good. What was enrolled stays, and so does the
-    /// template's id; no TemplatesChanged is sent.
+    /// Removes an addition that the sensor learned, for good. The enrolled template and its id
+    /// stay, and the sensor sends no TemplatesChanged.
     func removeLearned(uid: UInt32, id: String,
         call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Lists what is enrolled for a user.
+    /// Lists a user's templates.
     func listTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[Template]>
     /// Gives a template another label and keeps its id.
     func renameTemplate(uid: UInt32, id: String, label: String,
         call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Removes a template for good, and what was learned with it.
+    /// Removes a template for good, together with its learned additions.
     func removeTemplate(uid: UInt32, id: String,
         call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Removes all templates of a user and says how many there were.
+    /// Removes all templates of a user and returns their number.
     func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32>
-    /// Says how the sensor is, within 1 s whatever else runs.
+    /// Returns the sensor's health, within 1 s, also during an operation.
     func health(call: IncomingCall) throws(DBusError) -> Answer<(state: String, message: String)>
     /// Versions of this protocol that the sensor speaks; this text is version 1.
     func protocolVersions(for peer: Peer?) throws(DBusError) -> [UInt32]
-    /// What the sensor is, for people: maker and model.
+    /// Maker and model of the sensor, for people.
     func description(for peer: Peer?) throws(DBusError) -> String
-    /// What it recognises: 0 a companion, 1 fingerprint, 2 face, 4 iris.
+    /// Type of the sensor: 0 companion, 1 fingerprint, 2 face, 4 iris.
     func biometryType(for peer: Peer?) throws(DBusError) -> UInt32
-    /// How much a match proves: `strong`, `weak` or `convenience`.
+    /// Strength of a match as proof: `strong`, `weak` or `convenience`.
     func strength(for peer: Peer?) throws(DBusError) -> String
-    /// Whether the hardware is there.
+    /// Whether the hardware is present.
     func present(for peer: Peer?) throws(DBusError) -> Bool
-    /// Why the sensor can't be used, by the names of `org.localauth.Device1`; empty when it can.
+    /// Cause why the sensor cannot be used, by the names of `org.localauth.Device1`; empty for a
+    /// usable sensor.
     func unavailability(for peer: Peer?) throws(DBusError) -> String
     /// Number of stages of an enrolment; -1 unknown.
     func enrollStages(for peer: Peer?) throws(DBusError) -> Int32
     /// Templates that the sensor can hold; 0 no limit.
     func maxTemplates(for peer: Peer?) throws(DBusError) -> UInt32
-    /// What a person is asked to do, in the sensor's own words: by language, such as `en`, `de` or
-    /// `zh_CN`, plain text of at most 80 characters without a full stop.
+    /// The sensor's own instruction for the person, by language (`en`, `de`, `zh_CN`). Plain text
+    /// of at most 80 characters without a full stop.
     func instructions(for peer: Peer?) throws(DBusError) -> [String: String]
 }
 
@@ -79,65 +75,60 @@ public struct Sensor1Interface: ServedInterface {
         doc: "A sensor: looks for a match, enrols, and keeps its templates to itself.",
         methods: [
             .init("Verify", "t operation, u uid, a{sv} options", "s template",
-                "Looks for a match until one comes, Cancel, or a fault; the reply is the "
-                    + "template that matched."),
+                "Looks until a match, Cancel or a fault; the reply is the template that "
+                    + "matched."),
             .init("Enroll", "t operation, u uid, s label, a{sv} options", "s template",
                 "Enrols the user; the reply is the id of the new template."),
             .init("Cancel", "t operation", "",
                 "Ends an operation; its reply is then "
-                    + "`org.localauth.Sensor1.Error.Canceled`. The calls may be served in "
-                    + "another order than they were sent: a Cancel that comes before its "
-                    + "operation is remembered, and the operation ends with `Canceled` when it "
-                    + "comes."),
+                    + "`org.localauth.Sensor1.Error.Canceled`."),
             .init("Learn", "t operation", "b learned",
-                "Adds what was seen in a match to the template that matched; the reply is "
-                    + "whether it was added."),
+                "Adds data of a match to the template that matched; the reply is whether "
+                    + "the sensor added it."),
             .init("ListLearned", "u uid", "a(ssx) learned",
-                "Lists what was learned of a user: its id, the id of the template that it "
-                    + "is a part of, and when it was learned (Unix seconds)."),
+                "Lists the additions that the sensor learned of a user."),
             .init("RemoveLearned", "u uid, s id", "",
-                "Removes something that was learned, for good. What was enrolled stays, "
-                    + "and so does the template's id; no TemplatesChanged is sent."),
+                "Removes an addition that the sensor learned, for good. The enrolled "
+                    + "template and its id stay, and the sensor sends no TemplatesChanged."),
             .init("ListTemplates", "u uid", "a(ssx) templates",
-                "Lists what is enrolled for a user."),
+                "Lists a user's templates."),
             .init("RenameTemplate", "u uid, s id, s label", "",
                 "Gives a template another label and keeps its id."),
             .init("RemoveTemplate", "u uid, s id", "",
-                "Removes a template for good, and what was learned with it."),
+                "Removes a template for good, together with its learned additions."),
             .init("RemoveAllTemplates", "u uid", "u removed",
-                "Removes all templates of a user and says how many there were."),
+                "Removes all templates of a user and returns their number."),
             .init("Health", "", "s state, s message",
-                "Says how the sensor is, within 1 s whatever else runs."),
+                "Returns the sensor's health, within 1 s, also during an operation."),
         ],
         signals: [
             .init("Event", "t operation, s kind, a{sv} detail",
                 "Progress of an operation, sent to its caller only."),
             .init("TemplatesChanged", "u uid",
-                "A user's set of templates changed, whoever changed it."),
+                "A user's set of templates changed, whichever program changed it."),
         ],
         properties: [
             .init("ProtocolVersions", "au", .constant,
                 "Versions of this protocol that the sensor speaks; this text is version "
                     + "1."),
             .init("Description", "s", .value,
-                "What the sensor is, for people: maker and model."),
+                "Maker and model of the sensor, for people."),
             .init("BiometryType", "u", .value,
-                "What it recognises: 0 a companion, 1 fingerprint, 2 face, 4 iris."),
+                "Type of the sensor: 0 companion, 1 fingerprint, 2 face, 4 iris."),
             .init("Strength", "s", .value,
-                "How much a match proves: `strong`, `weak` or `convenience`."),
+                "Strength of a match as proof: `strong`, `weak` or `convenience`."),
             .init("Present", "b", .value,
-                "Whether the hardware is there."),
+                "Whether the hardware is present."),
             .init("Unavailability", "s", .value,
-                "Why the sensor can't be used, by the names of `org.localauth.Device1`; "
-                    + "empty when it can."),
+                "Cause why the sensor cannot be used, by the names of "
+                    + "`org.localauth.Device1`; empty for a usable sensor."),
             .init("EnrollStages", "i", .value,
                 "Number of stages of an enrolment; -1 unknown."),
             .init("MaxTemplates", "u", .value,
                 "Templates that the sensor can hold; 0 no limit."),
             .init("Instructions", "a{ss}", .value,
-                "What a person is asked to do, in the sensor's own words: by language, "
-                    + "such as `en`, `de` or `zh_CN`, plain text of at most 80 characters "
-                    + "without a full stop."),
+                "The sensor's own instruction for the person, by language (`en`, `de`, "
+                    + "`zh_CN`). Plain text of at most 80 characters without a full stop."),
         ]
     )
     /// Decodes a call, hands it to the service and answers it.
@@ -256,7 +247,7 @@ extension Signals<Sensor1> {
             try writer.write(operation); try writer.write(kind); try writer.write(detail)
         }
     }
-    /// A user's set of templates changed, whoever changed it.
+    /// A user's set of templates changed, whichever program changed it.
     public func templatesChanged(uid: UInt32, to destination: String? = nil) {
         emit("TemplatesChanged", "u", to: destination) { writer throws(DBusError) in
             try writer.write(uid)
@@ -267,8 +258,7 @@ extension Signals<Sensor1> {
 /// Calls `org.localauth.Sensor1` of one object; the docs are at `Sensor1Service`.
 public typealias Sensor1Proxy = Proxy<Sensor1>
 extension Proxy<Sensor1> {
-    /// Looks for a match until one comes, Cancel, or a fault; the reply is the template that
-    /// matched.
+    /// Looks until a match, Cancel or a fault; the reply is the template that matched.
     public func verify(operation: UInt64, uid: UInt32, options: [String: Variant],
         timeout: Duration? = Connection.noTimeout) async throws(DBusError) -> String {
         try await call("Verify", "tua{sv}", "s", timeout) { writer throws(DBusError) in
@@ -299,9 +289,7 @@ extension Proxy<Sensor1> {
             try writer.write(options)
         } read: { reader throws(DBusError) in try reader.read(String.self) }
     }
-    /// Ends an operation; its reply is then `org.localauth.Sensor1.Error.Canceled`. The calls may
-    /// be served in another order than they were sent: a Cancel that comes before its operation is
-    /// remembered, and the operation ends with `Canceled` when it comes.
+    /// Ends an operation; its reply is then `org.localauth.Sensor1.Error.Canceled`.
     public func cancel(operation: UInt64, timeout: Duration? = nil) async throws(DBusError) {
         try await call("Cancel", "t", "", timeout) { writer throws(DBusError) in
             try writer.write(operation)
@@ -311,30 +299,28 @@ extension Proxy<Sensor1> {
     public func sendCancel(operation: UInt64) {
         send("Cancel", "t") { writer throws(DBusError) in try writer.write(operation) }
     }
-    /// Adds what was seen in a match to the template that matched; the reply is whether it was
-    /// added.
+    /// Adds data of a match to the template that matched; the reply is whether the sensor added it.
     public func learn(operation: UInt64, timeout: Duration? = nil) async throws(DBusError) -> Bool {
         try await call("Learn", "t", "b", timeout) { writer throws(DBusError) in
             try writer.write(operation)
         } read: { reader throws(DBusError) in try reader.read(Bool.self) }
     }
-    /// Lists what was learned of a user: its id, the id of the template that it is a part of, and
-    /// when it was learned (Unix seconds).
+    /// Lists the additions that the sensor learned of a user.
     public func listLearned(uid: UInt32,
         timeout: Duration? = nil) async throws(DBusError) -> [LearnedEntry] {
         try await call("ListLearned", "u", "a(ssx)", timeout) { writer throws(DBusError) in
             try writer.write(uid)
         } read: { reader throws(DBusError) in try reader.read([LearnedEntry].self) }
     }
-    /// Removes something that was learned, for good. What was enrolled stays, and so does the
-    /// template's id; no TemplatesChanged is sent.
+    /// Removes an addition that the sensor learned, for good. The enrolled template and its id
+    /// stay, and the sensor sends no TemplatesChanged.
     public func removeLearned(uid: UInt32, id: String,
         timeout: Duration? = nil) async throws(DBusError) {
         try await call("RemoveLearned", "us", "", timeout) { writer throws(DBusError) in
             try writer.write(uid); try writer.write(id)
         } read: { _ throws(DBusError) in }
     }
-    /// Lists what is enrolled for a user.
+    /// Lists a user's templates.
     public func listTemplates(uid: UInt32,
         timeout: Duration? = nil) async throws(DBusError) -> [Template] {
         try await call("ListTemplates", "u", "a(ssx)", timeout) { writer throws(DBusError) in
@@ -348,21 +334,21 @@ extension Proxy<Sensor1> {
             try writer.write(uid); try writer.write(id); try writer.write(label)
         } read: { _ throws(DBusError) in }
     }
-    /// Removes a template for good, and what was learned with it.
+    /// Removes a template for good, together with its learned additions.
     public func removeTemplate(uid: UInt32, id: String,
         timeout: Duration? = nil) async throws(DBusError) {
         try await call("RemoveTemplate", "us", "", timeout) { writer throws(DBusError) in
             try writer.write(uid); try writer.write(id)
         } read: { _ throws(DBusError) in }
     }
-    /// Removes all templates of a user and says how many there were.
+    /// Removes all templates of a user and returns their number.
     public func removeAllTemplates(uid: UInt32,
         timeout: Duration? = nil) async throws(DBusError) -> UInt32 {
         try await call("RemoveAllTemplates", "u", "u", timeout) { writer throws(DBusError) in
             try writer.write(uid)
         } read: { reader throws(DBusError) in try reader.read(UInt32.self) }
     }
-    /// Says how the sensor is, within 1 s whatever else runs.
+    /// Returns the sensor's health, within 1 s, also during an operation.
     public func health(timeout: Duration? = nil) async throws(DBusError) -> (state: String,
         message: String) {
         try await call("Health", "", "ss", timeout) { _ throws(DBusError) in
@@ -373,23 +359,24 @@ extension Proxy<Sensor1> {
     /// Versions of this protocol that the sensor speaks; this text is version 1.
     public func protocolVersions() async throws(DBusError)
         -> [UInt32] { try await get("ProtocolVersions") }
-    /// What the sensor is, for people: maker and model.
+    /// Maker and model of the sensor, for people.
     public func description() async throws(DBusError) -> String { try await get("Description") }
-    /// What it recognises: 0 a companion, 1 fingerprint, 2 face, 4 iris.
+    /// Type of the sensor: 0 companion, 1 fingerprint, 2 face, 4 iris.
     public func biometryType() async throws(DBusError) -> UInt32 { try await get("BiometryType") }
-    /// How much a match proves: `strong`, `weak` or `convenience`.
+    /// Strength of a match as proof: `strong`, `weak` or `convenience`.
     public func strength() async throws(DBusError) -> String { try await get("Strength") }
-    /// Whether the hardware is there.
+    /// Whether the hardware is present.
     public func present() async throws(DBusError) -> Bool { try await get("Present") }
-    /// Why the sensor can't be used, by the names of `org.localauth.Device1`; empty when it can.
+    /// Cause why the sensor cannot be used, by the names of `org.localauth.Device1`; empty for a
+    /// usable sensor.
     public func unavailability() async throws(DBusError)
         -> String { try await get("Unavailability") }
     /// Number of stages of an enrolment; -1 unknown.
     public func enrollStages() async throws(DBusError) -> Int32 { try await get("EnrollStages") }
     /// Templates that the sensor can hold; 0 no limit.
     public func maxTemplates() async throws(DBusError) -> UInt32 { try await get("MaxTemplates") }
-    /// What a person is asked to do, in the sensor's own words: by language, such as `en`, `de` or
-    /// `zh_CN`, plain text of at most 80 characters without a full stop.
+    /// The sensor's own instruction for the person, by language (`en`, `de`, `zh_CN`). Plain text
+    /// of at most 80 characters without a full stop.
     public func instructions() async throws(DBusError)
         -> [String: String] { try await get("Instructions") }
     /// Progress of an operation, sent to its caller only.
@@ -404,7 +391,7 @@ extension Proxy<Sensor1> {
             if let values { body(values.operation, values.kind, values.detail) }
         }
     }
-    /// A user's set of templates changed, whoever changed it.
+    /// A user's set of templates changed, whichever program changed it.
     public func onTemplatesChanged(sender: String? = nil,
         _ body: @escaping @BusActor (_ uid: UInt32) -> Void)
         -> EventSource {

@@ -10,11 +10,12 @@ public enum SensorHost1: BusInterface {
     public static let path = ObjectPath(trusted: "/org/localauth/Authentication1")
 }
 
-/// What a sensor calls while it looks; for sensors only.
+/// Counts the failed attempts of a sensor; for sensors only.
 /// The page org.localauth.SensorHost1(5) has all of it.
 @BusActor
 public protocol SensorHost1Service: AnyObject {
-    /// One failed attempt of a Verify; answered when it is counted and on the disk.
+    /// Reports one failed attempt of a Verify. The answer comes when the attempt is counted and on
+    /// the disk.
     func noMatch(operation: UInt64, attempt: UInt32,
         call: IncomingCall) throws(DBusError) -> Answer<UInt32>
 }
@@ -27,11 +28,11 @@ public struct SensorHost1Interface: ServedInterface {
     /// The members, with their docs.
     public nonisolated static let description = InterfaceDescription(
         name: SensorHost1.interface,
-        doc: "What a sensor calls while it looks; for sensors only.",
+        doc: "Counts the failed attempts of a sensor; for sensors only.",
         methods: [
             .init("NoMatch", "t operation, u attempt", "u attemptsLeft",
-                "One failed attempt of a Verify; answered when it is counted and on the "
-                    + "disk."),
+                "Reports one failed attempt of a Verify. The answer comes when the "
+                    + "attempt is counted and on the disk."),
         ],
         signals: [
         ],
@@ -66,7 +67,8 @@ public struct SensorHost1Interface: ServedInterface {
 /// Calls `org.localauth.SensorHost1` of one object; the docs are at `SensorHost1Service`.
 public typealias SensorHost1Proxy = Proxy<SensorHost1>
 extension Proxy<SensorHost1> {
-    /// One failed attempt of a Verify; answered when it is counted and on the disk.
+    /// Reports one failed attempt of a Verify. The answer comes when the attempt is counted and on
+    /// the disk.
     public func noMatch(operation: UInt64, attempt: UInt32,
         timeout: Duration? = nil) async throws(DBusError) -> UInt32 {
         try await call("NoMatch", "tu", "u", timeout) { writer throws(DBusError) in

@@ -10,26 +10,27 @@ public enum SimulatedSensor1: BusInterface {
     public static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
 }
 
-/// What a test or an app author drives the simulated sensor with.
+/// Drives the simulated sensor, for tests and app authors.
 /// The page org.localauth.SimulatedSensor1(5) has all of it.
 @BusActor
 public protocol SimulatedSensor1Service: AnyObject {
     /// Appends outcomes that Verify consumes in order.
     func queue(outcomes: [String], call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Touches the sensor once, now.
+    /// Touches the sensor once, at once.
     func touch(matching: Bool, call: IncomingCall) throws(DBusError) -> Answer<Void>
     /// Plugs the sensor in or out.
     func setPresent(present: Bool, call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Makes it another kind of sensor: 0 companion, 1 fingerprint, 2 face, 4 iris.
+    /// Changes the sensor's type: 0 companion, 1 fingerprint, 2 face, 4 iris.
     func setBiometryType(biometryType: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Makes it `strong`, `weak` or `convenience`.
+    /// Makes the sensor `strong`, `weak` or `convenience`.
     func setStrength(strength: String, call: IncomingCall) throws(DBusError) -> Answer<Void>
     /// Enrols a user without an operation, behind the daemon's back; the reply is the id.
     func addTemplate(uid: UInt32, label: String,
         call: IncomingCall) throws(DBusError) -> Answer<String>
-    /// Goes back to how the sensor started.
+    /// Returns to the state of the start: present, `strong`, of the type of `--type`, without
+    /// templates, with an empty queue.
     func reset(call: IncomingCall) throws(DBusError) -> Answer<Void>
-    /// Queued outcomes that were not consumed yet, the next one first.
+    /// Queued outcomes that Verify has not consumed yet, the next first.
     func pending(for peer: Peer?) throws(DBusError) -> [String]
 }
 
@@ -41,30 +42,30 @@ public struct SimulatedSensor1Interface: ServedInterface {
     /// The members, with their docs.
     public nonisolated static let description = InterfaceDescription(
         name: SimulatedSensor1.interface,
-        doc: "What a test or an app author drives the simulated sensor with.",
+        doc: "Drives the simulated sensor, for tests and app authors.",
         methods: [
             .init("Queue", "as outcomes", "",
                 "Appends outcomes that Verify consumes in order."),
             .init("Touch", "b matching", "",
-                "Touches the sensor once, now."),
+                "Touches the sensor once, at once."),
             .init("SetPresent", "b present", "",
                 "Plugs the sensor in or out."),
             .init("SetBiometryType", "u biometryType", "",
-                "Makes it another kind of sensor: 0 companion, 1 fingerprint, 2 face, 4 "
-                    + "iris."),
+                "Changes the sensor's type: 0 companion, 1 fingerprint, 2 face, 4 iris."),
             .init("SetStrength", "s strength", "",
-                "Makes it `strong`, `weak` or `convenience`."),
+                "Makes the sensor `strong`, `weak` or `convenience`."),
             .init("AddTemplate", "u uid, s label", "s id",
                 "Enrols a user without an operation, behind the daemon's back; the reply "
                     + "is the id."),
             .init("Reset", "", "",
-                "Goes back to how the sensor started."),
+                "Returns to the state of the start: present, `strong`, of the type of "
+                    + "`--type`, without templates, with an empty queue."),
         ],
         signals: [
         ],
         properties: [
             .init("Pending", "as", .value,
-                "Queued outcomes that were not consumed yet, the next one first."),
+                "Queued outcomes that Verify has not consumed yet, the next first."),
         ]
     )
     /// Decodes a call, hands it to the service and answers it.
@@ -137,7 +138,7 @@ extension Proxy<SimulatedSensor1> {
             try writer.write(outcomes)
         } read: { _ throws(DBusError) in }
     }
-    /// Touches the sensor once, now.
+    /// Touches the sensor once, at once.
     public func touch(matching: Bool, timeout: Duration? = nil) async throws(DBusError) {
         try await call("Touch", "b", "", timeout) { writer throws(DBusError) in
             try writer.write(matching)
@@ -149,14 +150,14 @@ extension Proxy<SimulatedSensor1> {
             try writer.write(present)
         } read: { _ throws(DBusError) in }
     }
-    /// Makes it another kind of sensor: 0 companion, 1 fingerprint, 2 face, 4 iris.
+    /// Changes the sensor's type: 0 companion, 1 fingerprint, 2 face, 4 iris.
     public func setBiometryType(biometryType: UInt32,
         timeout: Duration? = nil) async throws(DBusError) {
         try await call("SetBiometryType", "u", "", timeout) { writer throws(DBusError) in
             try writer.write(biometryType)
         } read: { _ throws(DBusError) in }
     }
-    /// Makes it `strong`, `weak` or `convenience`.
+    /// Makes the sensor `strong`, `weak` or `convenience`.
     public func setStrength(strength: String, timeout: Duration? = nil) async throws(DBusError) {
         try await call("SetStrength", "s", "", timeout) { writer throws(DBusError) in
             try writer.write(strength)
@@ -169,11 +170,12 @@ extension Proxy<SimulatedSensor1> {
             try writer.write(uid); try writer.write(label)
         } read: { reader throws(DBusError) in try reader.read(String.self) }
     }
-    /// Goes back to how the sensor started.
+    /// Returns to the state of the start: present, `strong`, of the type of `--type`, without
+    /// templates, with an empty queue.
     public func reset(timeout: Duration? = nil) async throws(DBusError) {
         try await call("Reset", "", "", timeout) { _ throws(DBusError) in
         } read: { _ throws(DBusError) in }
     }
-    /// Queued outcomes that were not consumed yet, the next one first.
+    /// Queued outcomes that Verify has not consumed yet, the next first.
     public func pending() async throws(DBusError) -> [String] { try await get("Pending") }
 }
