@@ -11,7 +11,7 @@ import Testing
 struct WindowContractTests {
     /// Checks that apply only to a terminal.
     private static let others = [
-        "What was typed before a prompt is no part of a password",
+        "Letters typed before a prompt are no part of a password",
         "A terminal is given back as it was",
         "Control characters in a text move no cursor and ring no bell",
     ]

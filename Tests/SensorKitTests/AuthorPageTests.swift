@@ -54,7 +54,9 @@ struct AuthorPageTests {
         // The address follows `--bus`.
         let words = "cd \(Self.project); export DBUS_SESSION_BUS_ADDRESS=\"$2\"; exec "
         let fixture = PromptFixture(program: ["/bin/sh", "-c", words + start, "sh"])
-        let shows = PromptContractSuite.checks.first { $0.description.hasPrefix("It shows what") }
+        let shows = PromptContractSuite.checks.first {
+            $0.description.hasPrefix("The prompt shows the reason")
+        }
         try await #require(shows).run(fixture)
         try await Self.run(check, in: Self.project)
 

@@ -58,7 +58,7 @@ struct PromptContractTests {
     /// Words that identify checks of omitted features: item passwords, choices and sensors' own
     /// instructions.
     private static let leftOut = [
-        "item's password", "No password crosses", "fallback", "confirm", "What a sensor has",
+        "item's password", "No password crosses", "fallback", "confirm", "sensor's own instruction",
     ]
 
     @Test(
@@ -134,13 +134,13 @@ struct PromptContractTests {
             "a password that is shown",
             "line = os.read(0, 4096)",
             "line = os.read(0, 4096); self.say(line.decode())",
-            "What is typed is not shown"
+            "Typed letters are not shown"
         ),
         PlantedFault(
             "an empty password",
             #"elif line != b"\n" and self.takes"#,
             "elif self.takes",
-            "Nothing typed is no attempt"
+            "An empty password is not sent"
         ),
         PlantedFault(
             "one password a prompt",
@@ -170,7 +170,7 @@ struct PromptContractTests {
             "what was begun kept",
             "termios.tcflush(0, termios.TCIFLUSH)",
             "pass",
-            "A password that was begun"
+            "A half-typed password"
         ),
         PlantedFault(
             "a terminal that is kept",
@@ -194,7 +194,7 @@ struct PromptContractTests {
             "one key of the service for ever",
             #"[key] = self.ask("Get""#,
             #"[key] = self.kept = getattr(self, "kept", None) or self.ask("Get""#,
-            "An item's password is sealed to the service that"
+            "An item's password is sealed to the asking"
         ),
     ]
 
@@ -203,7 +203,7 @@ struct PromptContractTests {
             "a fallback that is not on offer",
             "and self.offer:\n            self.ask(self.offer",
             "and True:\n            self.ask(self.offer or \"SubmitFallback\"",
-            "A fallback is taken"
+            "The prompt sends a fallback"
         ),
         PlantedFault(
             "a fallback without a button",
@@ -248,13 +248,13 @@ struct PromptContractTests {
             "a delay that is not heard",
             #"self.takes, text = False, f"Too"#,
             #"text = f"Too"#,
-            "A delay is told"
+            "The prompt shows the length of a delay"
         ),
         PlantedFault(
             "a sensor's own words left out",
             #"(own := self.own.get(detail["sensor"]))"#,
             "(own := None)",
-            "What a sensor has"
+            "The prompt shows a sensor's own"
         ),
         PlantedFault(
             "control characters",
@@ -272,13 +272,13 @@ struct PromptContractTests {
             "texts without an end",
             "[:limit]",
             "",
-            "A text without an end"
+            "An overlong text"
         ),
         PlantedFault(
             "no reason",
             "wants to: {plain(details['reason'])}",
             "wants something",
-            "It shows what for"
+            "The prompt shows the reason"
         ),
         PlantedFault(
             "a sandbox that is not told",
@@ -296,7 +296,7 @@ struct PromptContractTests {
             "a path that anybody can have had",
             "os.path.samefile(path, file) and ",
             "",
-            "A program whose file"
+            "The prompt says if a program"
         ),
     ]
 
@@ -305,7 +305,7 @@ struct PromptContractTests {
             "strangers listened to",
             "if sender != self.owner: return",
             "if False: return",
-            "Strangers are refused"
+            "Every call of another"
         ),
         PlantedFault(
             "a handle twice",
@@ -317,19 +317,19 @@ struct PromptContractTests {
             "one service for ever",
             "self.owner = owner",
             "self.owner = self.owner or owner",
-            "A service that comes back"
+            "After a restart of the service"
         ),
         PlantedFault(
             "a service asked again and again",
             "if owner: self.ask(",
             "if owner: GLib.timeout_add(100, self.meet, self.bus, SERVICE, owner); self.ask(",
-            "A service that refuses"
+            "After a refusal"
         ),
         PlantedFault(
             "prompts of a service that is gone",
             "        self.End(self.handle, \"system\")\n        self",
             "        self",
-            "A service that comes back"
+            "After a restart of the service"
         ),
         PlantedFault(
             "a status of its own at SIGTERM",

@@ -66,9 +66,14 @@ struct PythonSensorTests {
             "a list of everybody's templates",
             "return (self.templates.of(uid),)",
             #"return (self.templates.run("SELECT id, label, created FROM templates").fetchall(),)"#,
-            "An enrolment tells"
+            "An enrolment reports"
         ),
-        PlantedFault("one id for all", "uuid.uuid4().hex", #""finger""#, "The same finger"),
+        PlantedFault(
+            "one id for all",
+            "uuid.uuid4().hex",
+            #""finger""#,
+            "A finger that is enrolled"
+        ),
         PlantedFault(
             "a rename that changes the id",
             "SET label = ?",
@@ -85,7 +90,7 @@ struct PythonSensorTests {
             "a wrong number of removed ones",
             "return (self.removed(uid, self.templates.remove(uid)),)",
             "return (self.removed(uid, self.templates.remove(uid)) * 0,)",
-            "Remove all says"
+            "RemoveAllTemplates returns"
         ),
         PlantedFault(
             "another error of unknown ids",
@@ -93,12 +98,12 @@ struct PythonSensorTests {
             #"if count == 0:\#n            raise Fault("Failed")"#,
             "An unknown template"
         ),
-        PlantedFault("labels without a bound", "> 256", "> 99999", "A uid that is no user"),
+        PlantedFault("labels without a bound", "> 256", "> 99999", "An impossible uid"),
         PlantedFault(
             "no stages told",
             #"self.tell("stage", stage"#,
             #"dict(stage"#,
-            "An enrolment tells"
+            "An enrolment reports"
         ),
         PlantedFault(
             "stages of another type",
@@ -110,7 +115,7 @@ struct PythonSensorTests {
             "more templates than there is room",
             "self.templates.of(uid)) >= ROOM",
             "self.templates.of(uid)) >= 400",
-            "Where there is room"
+            "A template over"
         ),
         PlantedFault(
             "a template of a canceled enrolment",
@@ -150,27 +155,27 @@ struct PythonSensorTests {
             "callers that left unheard",
             "if running and not self.owner(running.caller):",
             "if False:",
-            "A daemon that took"
+            "A new daemon"
         ),
         PlantedFault(
             "a stranger's Cancel",
             "if caller != self.owner(SERVICE)",
             "if member != \"Cancel\" and caller != self.owner(SERVICE)",
-            "A stranger's Cancel"
+            "Another caller's Cancel"
         ),
         PlantedFault(
             "a Cancel of any number",
             "(running.number, running.caller) == key",
             "running.caller == call.get_sender()",
-            "A Cancel of something"
+            "A Cancel of another"
         ),
         PlantedFault(
             "arguments that aren't looked at",
             "file.read()",
             #"file.read().replace('type="u" direction="in"', 'type="s" direction="in"')"#,
-            "Arguments of other"
+            "Wrong or missing"
         ),
-        PlantedFault("uids that are none", "2**32 - 1", "2**33", "A uid that is no user"),
+        PlantedFault("uids that are none", "2**32 - 1", "2**33", "An impossible uid"),
         PlantedFault(
             "no introspection of a method",
             "file.read()",
@@ -190,7 +195,7 @@ struct PythonSensorTests {
             "a Verify that looks for nobody",
             "if not self.templates.of(uid):",
             "if False:",
-            "Without templates"
+            "Verify without"
         ),
         PlantedFault(
             "a template that nobody enrolled",
@@ -202,31 +207,31 @@ struct PythonSensorTests {
             "attempts that nobody is told of",
             "self.miss(operation)\n",
             "operation.looks = True\n",
-            "A failed attempt is a call"
+            "A miss is a call"
         ),
         PlantedFault(
             "an attempt told once, answered or not",
             "GLib.timeout_add(250, self.miss, operation)",
             "operation.looks = True",
-            "A failed attempt is told again"
+            "The sensor repeats a miss"
         ),
         PlantedFault(
             "attempts that begin with 2",
             "self.count = 0",
             "self.count = 1",
-            "Failed attempts are numbered"
+            "Misses are numbered"
         ),
         PlantedFault(
             "silence taken for another attempt",
             "GLib.timeout_add(250",
             "operation.count += 1; GLib.timeout_add(250",
-            "Nothing is looked at"
+            "The sensor does not scan"
         ),
         PlantedFault(
             "a look when no attempt is left",
             "left > 0",
             "left >= 0",
-            "A failed attempt is told again"
+            "The sensor repeats a miss"
         ),
         PlantedFault(
             "two at once",
@@ -283,13 +288,13 @@ struct PythonSensorTests {
             "a device that goes silently",
             #"self.send("PropertiesChanged""#,
             #"(lambda *_, **__: None)("PropertiesChanged""#,
-            "Without its device"
+            "An unplugged sensor"
         ),
         PlantedFault(
             "an operation without a device",
             #"self.end(error="Disconnected")"#,
             "pass",
-            "Without its device"
+            "An unplugged sensor"
         ),
     ]
 }

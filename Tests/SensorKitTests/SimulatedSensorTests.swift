@@ -147,8 +147,7 @@ struct SimulatedSensorTests {
             try expect(kinds == ["ready", "no-match", "hint"], "got \(kinds)")
             try expect(try await control(bench).pending().isEmpty, "nothing pending")
         },
-        SensorCheck("Nothing is looked at until a failed attempt is counted; silence is no answer")
-        {
+        SensorCheck("The sensor does not scan until a miss is counted; silence is no answer") {
             bench in
             let id = try await add(bench, "first")
             // Leave the first call unanswered.

@@ -76,7 +76,7 @@ public struct ContractCheck<Bench: ContractBench>: Sendable, CustomStringConvert
                 outcome = .notApplicable(error.reason)
             } catch {
                 let said = bench.output
-                outcome = .failed(said.isEmpty ? "\(error)" : "\(error); it said: \(said)")
+                outcome = .failed(said.isEmpty ? "\(error)" : "\(error); its output: \(said)")
             }
             await bench.end()
             return outcome

@@ -49,22 +49,22 @@ extension ContractLine {
 /// Lines that several checks verify.
 extension ContractLine {
     static let notOwner = sensor(
-        "methods answer `org.freedesktop.DBus.Error.AccessDenied` to callers that don't own "
+        "Methods answer `org.freedesktop.DBus.Error.AccessDenied` to callers that do not own "
             + "`org.localauth.Authentication1`"
     )
     static let bounds = sensor("A label and an id have at most 256 bytes, and 4294967295 is no uid")
     static let malformed = process("answers a malformed call with an error, and goes on")
-    static let nothingEnrolled = sensor("Verify", "`NoTemplates` when nothing is enrolled")
+    static let nothingEnrolled = sensor("Verify", "`NoTemplates` for a user without templates")
     static let newData = sensor(
         "ListTemplates",
         "The id must change whenever the biometric data behind it changes."
     )
     static let kept = process("Enrolled templates outlive the process")
     static let canceled = sensor("Cancel", "Ends an operation")
-    static let early = sensor("Cancel", "a Cancel that comes before its operation is remembered")
+    static let early = sensor("Cancel", "remembers a Cancel that comes before its operation")
     static let unknown = sensor(
         "Cancel",
-        "An operation that is over or unknown: nothing happens."
+        "For an operation that is over or unknown the call does nothing."
     )
     static let ended = process("ends with status 0 within a second of SIGTERM")
 }

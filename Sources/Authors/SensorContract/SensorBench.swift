@@ -14,7 +14,7 @@ public struct SensorFixture: Sendable {
     ///
     /// The bench calls this repeatedly until the sensor has seen enough.
     public var present: @BusActor @Sendable (_ matching: Bool, _ bench: SensorBench) async -> Void
-    /// Whether the suite can present a mismatch.
+    /// Whether the suite can present a miss.
     public var canMiss: Bool
     /// Whether templates survive the sensor's process, as the contract demands of all but test
     /// sensors.
@@ -115,7 +115,7 @@ public struct SeenEvent: Hashable, Sendable {
         do {
             owner = try await bus.waitForOwner(of: busName) ?? ""
         } catch {
-            throw TestFailure("the sensor did not start: \(error); it said: \(program.errors)")
+            throw TestFailure("the sensor did not start: \(error); its output: \(program.errors)")
         }
         sensor = Self.proxy(daemon, owner)
         listen()
@@ -159,9 +159,9 @@ public struct SeenEvent: Hashable, Sendable {
         try await daemon.peer(named: owner).pid
     }
 
-    /// Skips a check that does not apply to a sensor without mismatches.
+    /// Skips a check that does not apply to a sensor without misses.
     func requireMiss() throws(NotApplicable) {
-        guard fixture.canMiss else { throw NotApplicable("it can't be shown a mismatch") }
+        guard fixture.canMiss else { throw NotApplicable("the sensor cannot be shown a miss") }
     }
 
     /// Makes the daemon leave every NoMatch unanswered.
@@ -284,7 +284,7 @@ public struct SeenEvent: Hashable, Sendable {
     ) throws(DBusError) -> Answer<UInt32> {
         let (bench, count) = (bench, bench.misses.count + 1)
         guard call.peer.name == bench.owner else {
-            throw DBusError(.invalidArgs, "this is not the sensor that was asked")
+            throw DBusError(.invalidArgs, "the caller is not the sensor of this operation")
         }
         let detail: [String: Variant] = ["attempt": .uint32(attempt)]
         bench.events.record(SeenEvent(operation: operation, kind: "no-match", detail: detail))

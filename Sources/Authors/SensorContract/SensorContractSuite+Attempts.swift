@@ -6,8 +6,8 @@ extension SensorContractSuite {
     /// Checks of misses.
     static let attemptChecks = [
         SensorCheck(
-            "Nothing is looked at until a failed attempt is counted; silence is no answer",
-            .sensor("Verify", "The sensor looks at nothing until that is answered.")
+            "The sensor does not scan until a miss is counted; silence is no answer",
+            .sensor("Verify", "Until the answer it must not scan.")
         ) { bench in
             try bench.requireMiss()
             let id = try await bench.enroll()
@@ -23,7 +23,7 @@ extension SensorContractSuite {
             await bench.settle()
             try expect(answered.seen.isEmpty, "no answer while the attempt isn't counted")
             bench.answer = { _ in 3 }
-            _ = try await bench.events.first("the same again", within: .seconds(20)) { _ in
+            _ = try await bench.events.first("the repeated miss", within: .seconds(20)) { _ in
                 bench.misses.count >= 2
             }
             try expect(bench.misses.prefix(2).map(\.attempt) == [1, 1], "got \(bench.misses)")
@@ -33,7 +33,7 @@ extension SensorContractSuite {
             try expect(try await bench.sensor.listTemplates(uid: SensorBench.user)[0].id == id, id)
         },
         SensorCheck(
-            "Failed attempts are numbered from 1 in each operation",
+            "Misses are numbered from 1 in each operation",
             .noMatch("`attempt` counts from 1 in each operation.")
         ) { bench in
             try bench.requireMiss()
@@ -55,7 +55,7 @@ extension SensorContractSuite {
             }
         },
         SensorCheck(
-            "Cancel while a failed attempt is being counted ends the operation",
+            "Cancel ends the operation while a miss is being counted",
             .noMatch("until Cancel comes")
         ) { bench in
             try bench.requireMiss()

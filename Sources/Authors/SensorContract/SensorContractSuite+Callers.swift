@@ -6,11 +6,11 @@ extension SensorContractSuite {
     /// Checks of a sensor's public properties.
     static let faceChecks = [
         SensorCheck(
-            "Properties answer anybody and are in range",
-            .sensor("while properties, Introspect and Peer answer anybody")
+            "Properties answer every caller and are in range",
+            .sensor("Properties, Introspect and Peer answer every caller.")
         ) { bench in
-            let stranger = try bench.bus.connect()
-            let sensor = SensorBench.proxy(stranger, bench.owner)
+            let neighbour = try bench.bus.connect()
+            let sensor = SensorBench.proxy(neighbour, bench.owner)
             try expect(try await sensor.protocolVersions().contains(1), "protocol version 1")
             try expect(try await !sensor.description().isEmpty, "a description")
             let type = try await sensor.biometryType()
@@ -23,7 +23,7 @@ extension SensorContractSuite {
                 "a known unavailability, got \(reason)"
             )
             try expect(try await sensor.enrollStages() >= -1, "a number of stages, or -1")
-            let all = try await stranger.properties(
+            let all = try await neighbour.properties(
                 of: "org.localauth.Sensor1",
                 at: path,
                 on: bench.owner
@@ -38,11 +38,11 @@ extension SensorContractSuite {
             }
         },
         SensorCheck(
-            "Introspect and Ping answer anybody, on the sensor's object",
-            .sensor("while properties, Introspect and Peer answer anybody")
+            "Introspect and Ping answer every caller, on the sensor's object",
+            .sensor("Properties, Introspect and Peer answer every caller.")
         ) { bench in
-            let stranger = try bench.bus.connect()
-            let introspection = try await stranger.call(
+            let neighbour = try bench.bus.connect()
+            let introspection = try await neighbour.call(
                 to: bench.owner,
                 path: path,
                 interface: "org.freedesktop.DBus.Introspectable",
@@ -60,7 +60,7 @@ extension SensorContractSuite {
             ] {
                 try expect(text.contains("name=\"\(member)\""), "\(member) in \(text)")
             }
-            _ = try await stranger.call(
+            _ = try await neighbour.call(
                 to: bench.owner,
                 path: path,
                 interface: "org.freedesktop.DBus.Peer",
@@ -72,7 +72,7 @@ extension SensorContractSuite {
         },
         SensorCheck(
             "Health answers within a second, also while an operation runs",
-            .sensor("Health", "Says how the sensor is, within 1 s whatever else runs.")
+            .sensor("Health", "Returns the sensor's health, within 1 s, also during an operation.")
         ) { bench in
             _ = try await bench.enroll()
             let (number, call) = try await bench.verify()
@@ -97,34 +97,34 @@ extension SensorContractSuite {
 
     /// Checks of callers' rights.
     static let callerChecks = [
-        SensorCheck("Methods refuse everybody but the owner of the daemon's name", .notOwner) {
+        SensorCheck("Methods refuse every caller but the owner of the daemon's name", .notOwner) {
             bench in
-            let stranger = SensorBench.proxy(try bench.bus.connect(), bench.owner)
-            try await expectStranger(stranger, within: bench.fixture.patience)
+            let neighbour = SensorBench.proxy(try bench.bus.connect(), bench.owner)
+            try await expectAccessDenied(neighbour, within: bench.fixture.patience)
             try expect(
                 try await bench.sensor.listTemplates(uid: SensorBench.user).isEmpty,
                 "no template"
             )
         },
-        SensorCheck("Without a daemon methods refuse everybody", .notOwner) { bench in
+        SensorCheck("Without a daemon methods refuse every caller", .notOwner) { bench in
             bench.daemon.releaseName(SensorBench.daemonName)
             _ = try await bench.bus.waitForOwner(of: SensorBench.daemonName, false)
-            try await expectStranger(bench.sensor, within: bench.fixture.patience)
+            try await expectAccessDenied(bench.sensor, within: bench.fixture.patience)
         },
         SensorCheck(
             "Events go to the caller alone",
             .sensor("Event", "Progress of an operation, sent to its caller only.")
         ) { bench in
-            let stranger = try bench.bus.connect()
+            let neighbour = try bench.bus.connect()
             let overheard = EventRecorder<String>()
-            _ = stranger.subscribe(
+            _ = neighbour.subscribe(
                 sender: bench.owner,
                 path: nil,
                 interface: "org.localauth.Sensor1",
                 member: nil,
                 broadcast: true
             ) { overheard.record($0.member ?? "") }
-            _ = try await SensorBench.proxy(stranger, bench.owner).strength()
+            _ = try await SensorBench.proxy(neighbour, bench.owner).strength()
             let number = bench.nextOperation()
             let call = try bench.sensor.enrollStream(
                 operation: number,
@@ -135,7 +135,7 @@ extension SensorContractSuite {
             _ = try await bench.presenting(true) { try await call.answer() }
             _ = try await bench.event("ready", of: number)
             // Signals sent to the neighbour arrive before this reply.
-            _ = try await SensorBench.proxy(stranger, bench.owner).strength()
+            _ = try await SensorBench.proxy(neighbour, bench.owner).strength()
             try expect(!overheard.seen.contains("Event"), "no Event, got \(overheard.seen)")
             try expect(overheard.seen.contains("TemplatesChanged"), "TemplatesChanged")
         },
@@ -168,7 +168,7 @@ extension SensorContractSuite {
             throw TestFailure("expected the operation to end within \(limit) of its caller")
         },
         SensorCheck(
-            "A daemon that took another's place unheard is served at once",
+            "A new daemon is served at once, also if the signal of its start is lost",
             .sensor("An operation ends when its caller leaves the bus.")
         ) { bench in
             _ = try await bench.enroll()
@@ -179,19 +179,22 @@ extension SensorContractSuite {
             try await bench.sensor.cancel(operation: number)
             try await expectError(.sensorCanceled, of: "Verify") { _ = try await call.answer() }
         },
-        SensorCheck("A daemon that lost its name unheard is refused", .notOwner) { bench in
+        SensorCheck(
+            "A daemon that lost its name is refused, also if that signal is lost",
+            .notOwner
+        ) { bench in
             try await bench.bus.lose(.nameOwnerChanged)
             bench.daemon.releaseName(SensorBench.daemonName)
             _ = try await bench.daemon.nameOwner(SensorBench.daemonName)
             // A sensor may cache the name's owner for a second.
             await pause(.milliseconds(1100))
-            try await expectStranger(bench.sensor, within: bench.fixture.patience)
+            try await expectAccessDenied(bench.sensor, within: bench.fixture.patience)
         },
     ]
 
     static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
 
-    @BusActor private static func expectStranger(
+    @BusActor private static func expectAccessDenied(
         _ sensor: Sensor1Proxy,
         within limit: Duration
     ) async throws {

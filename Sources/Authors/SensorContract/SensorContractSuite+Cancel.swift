@@ -35,13 +35,14 @@ extension SensorContractSuite {
         },
         SensorCheck(
             "Cancel ends an enrolment after each of its stages, and no template stays",
-            .sensor("Enroll", "A template exists once the reply is sent, not before.")
+            .sensor("Enroll", "A template exists only after the reply is sent.")
         ) { bench in
             let stages = Int(try await bench.sensor.enrollStages())
             for done in 0..<max(1, min(stages, 8)) { try await cancelEnrolment(bench, after: done) }
             _ = try await bench.enroll()
         },
-        SensorCheck("Cancel twice, and after the end, changes nothing", .unknown) { bench in
+        SensorCheck("A second Cancel and a Cancel after the end have no effect", .unknown) {
+            bench in
             let id = try await bench.enroll()
             let (number, call) = try await bench.verify()
             try await bench.sensor.cancel(operation: number)
@@ -53,12 +54,12 @@ extension SensorContractSuite {
             try expect(matched == id, "\(id), got \(matched)")
             try await bench.sensor.cancel(operation: next)
         },
-        SensorCheck("A stranger's Cancel ends nothing", .notOwner) { bench in
+        SensorCheck("Another caller's Cancel ends nothing", .notOwner) { bench in
             let id = try await bench.enroll()
             let (number, call) = try await bench.verify()
-            let stranger = SensorBench.proxy(try bench.bus.connect(), bench.owner)
-            try await expectError(.accessDenied, of: "a stranger's Cancel") {
-                try await stranger.cancel(operation: number)
+            let neighbour = SensorBench.proxy(try bench.bus.connect(), bench.owner)
+            try await expectError(.accessDenied, of: "another caller's Cancel") {
+                try await neighbour.cancel(operation: number)
             }
             let matched = try await bench.presenting(true) { try await call.answer() }
             try expect(matched == id, "\(id), got \(matched)")

@@ -6,7 +6,7 @@ import LocalAuthBus
 extension SensorContractSuite {
     /// Checks with calls that no genuine daemon sends.
     static let hostileChecks = [
-        SensorCheck("A member or an object that isn't there is an error", .malformed) { bench in
+        SensorCheck("An unknown member or object is answered with an error", .malformed) { bench in
             let calls = [
                 ("/org/localauth/Sensor1", "org.localauth.Sensor1", "Dance"),
                 ("/org/localauth/Sensor1", "org.localauth.Other1", "Verify"),
@@ -25,7 +25,7 @@ extension SensorContractSuite {
             }
             try await expectHealth(bench)
         },
-        SensorCheck("Arguments of other types, or none, are an error", .malformed) { bench in
+        SensorCheck("Wrong or missing arguments are answered with an error", .malformed) { bench in
             let members = [
                 "Verify", "Enroll", "Cancel", "ListTemplates", "RenameTemplate", "RemoveTemplate",
                 "RemoveAllTemplates",
@@ -48,7 +48,7 @@ extension SensorContractSuite {
             let user = SensorBench.user
             try expect(try await bench.sensor.listTemplates(uid: user).isEmpty, "no template")
         },
-        SensorCheck("Its properties can't be set", .malformed) { bench in
+        SensorCheck("The sensor's properties cannot be set", .malformed) { bench in
             try await expectRefusal("Set") {
                 try await bench.daemon.setProperty(
                     "Strength",
@@ -60,7 +60,7 @@ extension SensorContractSuite {
             }
             try await expectHealth(bench)
         },
-        SensorCheck("Ids that nothing has are unknown, however they look", .bounds) { bench in
+        SensorCheck("Unknown ids are refused, also hostile ids", .bounds) { bench in
             let user = SensorBench.user
             for id in ["", "../../../etc/passwd", "%s%n", "a\nb", "'; --"] {
                 try await expectError(.sensorNoTemplates, .invalidArgs, of: "RemoveTemplate") {
@@ -77,8 +77,8 @@ extension SensorContractSuite {
             try await expectHealth(bench)
         },
         SensorCheck(
-            "Options that it doesn't know are ignored",
-            .sensor("Verify", "unknown ones are ignored.")
+            "Unknown options are ignored",
+            .sensor("Verify", "Unknown options are ignored.")
         ) { bench in
             _ = try await bench.enroll()
             let number = bench.nextOperation()
@@ -93,7 +93,7 @@ extension SensorContractSuite {
         },
         SensorCheck(
             "An operation's number may be any of 64 bits",
-            .sensor("Operations are numbered by the daemon")
+            .sensor("The daemon numbers the operations")
         ) { bench in
             _ = try await bench.enroll()
             for number: UInt64 in [.max, 0, 1 << 63] {
@@ -108,8 +108,8 @@ extension SensorContractSuite {
             }
         },
         SensorCheck(
-            "A hundred questions at once are answered, while an operation runs",
-            .sensor("ListTemplates", "Answers while an operation runs.")
+            "A hundred simultaneous calls are answered while an operation runs",
+            .sensor("ListTemplates", "The sensor answers while an operation runs.")
         ) { bench in
             let id = try await bench.enroll()
             let (number, call) = try await bench.verify()
@@ -132,6 +132,6 @@ extension SensorContractSuite {
     /// Throws a failure unless the sensor is still healthy.
     @BusActor private static func expectHealth(_ bench: SensorBench) async throws {
         let state = try await bench.sensor.health(timeout: bench.fixture.patience).state
-        try expect(["ok", "degraded"].contains(state), "its health, got \(state)")
+        try expect(["ok", "degraded"].contains(state), "a state of health, got \(state)")
     }
 }

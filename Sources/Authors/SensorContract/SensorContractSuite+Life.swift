@@ -7,7 +7,7 @@ extension SensorContractSuite {
     /// Checks of a template's user and lifetime.
     static let belongingChecks = [
         SensorCheck(
-            "An id is short, and the same each time it is listed",
+            "An id is short and equal in every list",
             .bounds
         ) { bench in
             let id = try await bench.enroll()
@@ -21,7 +21,7 @@ extension SensorContractSuite {
         },
         SensorCheck(
             "A template belongs to its user alone",
-            .sensor("ListTemplates", "Lists what is enrolled for a user.")
+            .sensor("ListTemplates", "Lists a user's templates.")
         ) { bench in
             let id = try await bench.enroll()
             let other = SensorBench.user + 1
@@ -32,7 +32,7 @@ extension SensorContractSuite {
                 try await bench.sensor.renameTemplate(uid: other, id: id, label: "mine")
             }
             let removed = try await bench.sensor.removeAllTemplates(uid: other)
-            try expect(removed == 0, "0 of another user, got \(removed)")
+            try expect(removed == 0, "no template of another user, got \(removed)")
             try await expectError(.sensorNoTemplates, of: "another user's Verify") {
                 _ = try await bench.sensor.verify(
                     operation: bench.nextOperation(),
@@ -46,7 +46,7 @@ extension SensorContractSuite {
         },
         SensorCheck("Templates outlive the process, with their ids", .kept) { bench in
             guard bench.fixture.keepsTemplates else {
-                throw NotApplicable("it is for tests, and keeps them in memory alone")
+                throw NotApplicable("the sensor is for tests and keeps templates in memory only")
             }
             let id = try await bench.enroll()
             try await bench.restart()
@@ -54,7 +54,7 @@ extension SensorContractSuite {
             try expect(listed.map(\.id) == [id], "\(id), got \(listed)")
         },
         SensorCheck(
-            "Where there is room for a few templates, one more is Full",
+            "A template over the sensor's limit is refused as Full",
             .sensor("Enroll", "`Full` when MaxTemplates is reached")
         ) { bench in
             let room = try await bench.sensor.maxTemplates()
@@ -63,7 +63,9 @@ extension SensorContractSuite {
                 do {
                     _ = try await bench.enroll("template \(number)")
                 } catch let error as DBusError where error.name == .sensorDuplicate {
-                    throw NotApplicable("it can't be shown \(room) different things")
+                    throw NotApplicable(
+                        "the check cannot show the sensor \(room) different fingers or faces"
+                    )
                 }
             }
             try await expectError(.sensorFull, of: "one more Enroll") {
@@ -81,7 +83,7 @@ extension SensorContractSuite {
     /// Checks of start, reconnection and exit.
     static let lifeChecks = [
         SensorCheck(
-            "It starts before the daemon, and serves the one that comes",
+            "The sensor starts before the daemon and serves the daemon that starts later",
             .process("starts whether or not the service is there")
         ) { bench in
             bench.daemon.releaseName(SensorBench.daemonName)
@@ -102,8 +104,8 @@ extension SensorContractSuite {
             _ = try await bench.bus.waitForOwner(of: bench.busName, false)
         },
         SensorCheck(
-            "Killed in the middle of an enrolment it starts again, and has no template of it",
-            .sensor("Enroll", "A template exists once the reply is sent, not before.")
+            "After a kill during an enrolment the sensor starts again without a template",
+            .sensor("Enroll", "A template exists only after the reply is sent.")
         ) { bench in
             let number = bench.nextOperation()
             _ = try bench.sensor.enrollStream(
@@ -119,11 +121,11 @@ extension SensorContractSuite {
             _ = try await bench.enroll()
         },
         SensorCheck(
-            "Without its device it says so and ends what runs; with it, it is back",
-            .sensor("Present", "Whether the hardware is there.")
+            "An unplugged sensor reports it and ends its operation; a plugged sensor works again",
+            .sensor("Present", "Whether the hardware is present.")
         ) { bench in
             guard let plug = bench.fixture.plug else {
-                throw NotApplicable("nothing is known that takes its device away")
+                throw NotApplicable("the check cannot take the sensor's device away")
             }
             _ = try await bench.enroll()
             let told = EventRecorder<Bool>()

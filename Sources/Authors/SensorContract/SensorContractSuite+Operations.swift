@@ -6,7 +6,8 @@ import LocalAuthBus
 extension SensorContractSuite {
     /// Checks of Verify and of simultaneous operations.
     static let operationChecks = [
-        SensorCheck("Without templates Verify says so", .nothingEnrolled) { bench in
+        SensorCheck("Verify without templates is answered with NoTemplates", .nothingEnrolled) {
+            bench in
             try await expectError(.sensorNoTemplates, of: "Verify") {
                 _ = try await bench.sensor.verify(
                     operation: 1,
@@ -26,8 +27,8 @@ extension SensorContractSuite {
             try expect(matched == id, "\(id), got \(matched)")
         },
         SensorCheck(
-            "A failed attempt is a call, and once answered the sensor goes on looking",
-            .sensor("Verify", "Each failed attempt is told by a call")
+            "A miss is a call, and the sensor goes on after its answer",
+            .sensor("Verify", "The sensor reports each failed attempt by the call NoMatch")
         ) {
             bench in
             try bench.requireMiss()
@@ -38,8 +39,8 @@ extension SensorContractSuite {
             try expect(matched == id, "\(id), got \(matched)")
         },
         SensorCheck(
-            "A failed attempt is told again until it is answered, under the same number",
-            .noMatch("it calls again with the same number until Cancel comes")
+            "The sensor repeats a miss under the same number until the service answers",
+            .noMatch("calls again with an unchanged number until Cancel comes")
         ) {
             bench in
             try bench.requireMiss()
@@ -63,7 +64,7 @@ extension SensorContractSuite {
         },
         SensorCheck(
             "A second operation is Busy and does not disturb the first",
-            .sensor("there is never more than one at a time")
+            .sensor("A sensor runs at most one operation at a time.")
         ) { bench in
             let id = try await bench.enroll()
             let (_, call) = try await bench.verify()
@@ -90,7 +91,7 @@ extension SensorContractSuite {
     ]
 
     static let cancelChecks = [
-        SensorCheck("Cancel ends Verify, and the next one works", .canceled) { bench in
+        SensorCheck("Cancel ends Verify, and the next Verify works", .canceled) { bench in
             let id = try await bench.enroll()
             let (number, call) = try await bench.verify()
             try await bench.sensor.cancel(operation: number)
@@ -101,7 +102,7 @@ extension SensorContractSuite {
         },
         SensorCheck(
             "Cancel ends Enroll, and no template stays",
-            .sensor("Enroll", "A template exists once the reply is sent, not before.")
+            .sensor("Enroll", "A template exists only after the reply is sent.")
         ) { bench in
             let number = bench.nextOperation()
             let call = try bench.sensor.enrollStream(
@@ -153,7 +154,7 @@ extension SensorContractSuite {
                 )
             }
         },
-        SensorCheck("A Cancel of something else changes nothing", .unknown) { bench in
+        SensorCheck("A Cancel of another operation has no effect", .unknown) { bench in
             let id = try await bench.enroll()
             let (number, call) = try await bench.verify()
             try await bench.sensor.cancel(operation: number + 1000)
@@ -174,7 +175,7 @@ extension SensorContractSuite {
             _ = try await bench.bus.waitForOwner(of: name, false)
         },
         SensorCheck(
-            "A second process under its name is refused with one line",
+            "A second process under the sensor's name ends with a single line",
             .process("ends with status 1 and one line on standard error")
         ) { bench in
             let second = try bench.bus.start(bench.fixture.program)

@@ -6,7 +6,7 @@ extension SensorContractSuite {
     /// Checks of enrolment and its templates.
     static let templateChecks = [
         SensorCheck(
-            "An enrolment tells its stages, then its template is listed",
+            "An enrolment reports its stages, then its template is listed",
             .sensor("Enroll", "Each finished stage is an `Event` of kind `stage`.")
         ) { bench in
             let id = try await bench.enroll("left thumb")
@@ -16,13 +16,13 @@ extension SensorContractSuite {
             try expect(done == done.sorted(), "stages that grow, got \(done)")
             try expect(stages.allSatisfy { $0.detail["stages"]?.asInt32 != nil }, "stages i")
             let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)
-            try expect(listed.map(\.id) == [id], "one template \(id), got \(listed)")
-            try expect(listed.map(\.label) == ["left thumb"], "its label, got \(listed)")
+            try expect(listed.map(\.id) == [id], "template \(id) alone, got \(listed)")
+            try expect(listed.map(\.label) == ["left thumb"], "the label, got \(listed)")
             _ = try await bench.changes.first("TemplatesChanged") { $0 == SensorBench.user }
             let others = try await bench.sensor.listTemplates(uid: SensorBench.user + 1)
-            try expect(others.isEmpty, "nothing for another user, got \(others)")
+            try expect(others.isEmpty, "no template of another user, got \(others)")
         },
-        SensorCheck("The same finger enrolled again has another id", .newData) { bench in
+        SensorCheck("A finger that is enrolled again gets a new id", .newData) { bench in
             let first = try await bench.enroll()
             try await bench.sensor.removeTemplate(uid: SensorBench.user, id: first)
             let second = try await bench.enroll()
@@ -41,8 +41,8 @@ extension SensorContractSuite {
             try expect(bench.changes.seen.isEmpty, "no TemplatesChanged")
         },
         SensorCheck(
-            "A removed template is gone, and that is told",
-            .sensor("TemplatesChanged", "Sent after Enroll and Remove")
+            "A removed template is gone, and the sensor reports it",
+            .sensor("TemplatesChanged", "The sensor sends it after Enroll and Remove")
         ) { bench in
             let id = try await bench.enroll()
             _ = try await bench.changes.first("TemplatesChanged") { _ in true }
@@ -53,8 +53,8 @@ extension SensorContractSuite {
             try expect(listed.isEmpty, "no template, got \(listed)")
         },
         SensorCheck(
-            "Remove all says how many there were",
-            .sensor("RemoveAllTemplates", "says how many there were")
+            "RemoveAllTemplates returns the number of templates",
+            .sensor("RemoveAllTemplates", "returns their number")
         ) { bench in
             _ = try await bench.enroll()
             let user = SensorBench.user
@@ -77,8 +77,8 @@ extension SensorContractSuite {
             }
         },
         SensorCheck(
-            "Nothing is learned of a match that may not be learned from, or of none at all",
-            .sensor("Learn", "for an operation of which nothing may be learned")
+            "The sensor learns only from a match with the option learn",
+            .sensor("Learn", "for an operation of which the sensor may not learn")
         ) { bench in
             let user = SensorBench.user
             try await expectError(.invalidArgs, .unknownMethod, of: "Learn of no operation") {
@@ -91,14 +91,14 @@ extension SensorContractSuite {
                 _ = try await bench.sensor.learn(operation: number)
             }
             let learned = (try? await bench.sensor.listLearned(uid: user)) ?? []
-            try expect(learned.isEmpty, "nothing learned, got \(learned)")
+            try expect(learned.isEmpty, "no addition, got \(learned)")
             try await expectError(.sensorNoTemplates, .unknownMethod, of: "RemoveLearned") {
                 try await bench.sensor.removeLearned(uid: user, id: id)
             }
             let listed = try await bench.sensor.listTemplates(uid: user).map(\.id)
             try expect(listed == [id], "the template, got \(listed)")
         },
-        SensorCheck("A uid that is no user and a label that is too long are refused", .bounds) {
+        SensorCheck("An impossible uid and an overlong label are refused", .bounds) {
             bench in
             let id = try await bench.enroll("one")
             try await expectError(.invalidArgs, of: "Verify") {
@@ -130,7 +130,7 @@ extension SensorContractSuite {
                 )
             }
             let listed = try await bench.sensor.listTemplates(uid: SensorBench.user)
-            try expect(listed.map(\.label) == ["one"], "its label as it was, got \(listed)")
+            try expect(listed.map(\.label) == ["one"], "the unchanged label, got \(listed)")
         },
     ]
 }

@@ -38,7 +38,7 @@ public struct ProgramOption: Sendable, Hashable {
     public static let idleTimeout = Self.value(
         "idle-timeout",
         "SECONDS",
-        help: "End when nobody called for so long; the bus starts it again (default: never)."
+        help: "The idle time before the program ends; the bus starts it again (default: never)."
     )
 
     /// The options of every program.

@@ -79,11 +79,11 @@ struct AuditRecord: Hashable, Sendable {
         case .lockoutBegan: "Biometry of \(user) is locked after too many failed attempts."
         case .lockoutCleared: "Biometry of \(user) can be used again."
         case .passcodeDelayBegan:
-            "No passcode of \(user) is taken for \(fields[.seconds] ?? "?") seconds."
-        case .passcodeRequired: "Biometry of \(user) waits for a passcode: \(cause)."
+            "No password of \(user) is taken for \(fields[.seconds] ?? "?") seconds."
+        case .passcodeRequired: "Biometry of \(user) waits for a password: \(cause)."
         case .enrolmentChanged: "The templates of \(user) changed."
         case .learnedChanged:
-            "What the sensor \(sensor) learned of \(user) was to change: "
+            "Learned data of sensor \(sensor) of \(user) was to change: "
                 + "\(fields[.operation] ?? "?"), \(outcome)."
         case .itemAdded: "A keychain item of \(user) was to be added: \(outcome)."
         case .itemChanged: "A keychain item of \(user) was to be changed: \(outcome)."
@@ -94,7 +94,7 @@ struct AuditRecord: Hashable, Sendable {
         case .sensorFailed: "The sensor \(sensor) can't be used: \(cause)."
         case .sensorUntrusted: "A program that is not trusted poses as the sensor \(sensor)."
         case .configurationReloaded: "The configuration was read again."
-        case .configurationRefused: "The configuration was refused, the old one stays: \(cause)"
+        case .configurationRefused: "The configuration was refused, the old settings stay: \(cause)"
         case .databaseSetAside: "The database was damaged and set aside: \(fields[.file] ?? "?")."
         case .serviceStarted: "The authentication service started."
         case .serviceStopped: "The authentication service stopped."

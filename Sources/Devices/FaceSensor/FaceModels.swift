@@ -75,13 +75,13 @@ package struct FaceModels: Hashable, Sendable {
         switch number {
         case ENOENT: .failed("The face models are missing in \(folder). \(remedy)")
         case EACCES:
-            .failed("The face models in \(folder) are closed to the user \(geteuid()). \(remedy)")
+            .failed("User \(geteuid()) can't read the face models in \(folder). \(remedy)")
         default: .system(number, "The model can't be read", path)
         }
     }
 
     private func damaged(_ path: String) -> FaceFault {
-        .failed("\(path) is not the model that it should be. \(remedy)")
+        .failed("\(path) differs from the expected model. \(remedy)")
     }
 
     /// Reads the landmark model, opens the network, and checks both digests.

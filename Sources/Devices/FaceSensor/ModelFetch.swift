@@ -55,7 +55,7 @@ package struct ModelFetch {
         guard !missing.isEmpty else {
             try show()
             try tryOut(folder)
-            say("The models are there already: \(folder)")
+            say("The models are already there: \(folder)")
             return
         }
         let downloads = try translating { () throws(SystemError) in
@@ -63,13 +63,13 @@ package struct ModelFetch {
         }
         let path = "\(downloads.path)/\(archive.name)"
         if FaceModels.digest(ofFile: path) == archive.digest {
-            say("The archive is there already: \(path)")
+            say("The archive is already there: \(path)")
         } else {
             try download(to: downloads)
         }
         guard FaceModels.digest(ofFile: path) == archive.digest else {
             unlink(path)
-            throw .failed("The archive is not the one that was pinned; it was removed. Try again.")
+            throw .failed("The archive differs from the pinned archive and was removed. Try again.")
         }
         for file in missing { try extract(file, from: path) }
         // Remove the archive: it is four times as large as the models.
@@ -81,13 +81,13 @@ package struct ModelFetch {
     }
 
     private func download(to downloads: PrivateDirectory) throws(FaceFault) {
-        say("Getting \(archive.name), \(archive.size / 1_000_000) MB")
+        say("Downloading \(archive.name), \(archive.size / 1_000_000) MB")
         let words = [archive.name, archive.digest, "\(archive.size)", downloads.path, Self.package]
         try Self.run(client + words) { number in
             .failed(
                 number == ENOENT
                     ? "\(client[0]) is missing: install python3-pip."
-                    : "The archive could not be got; what was said is above. Try again."
+                    : "The download failed; see the messages above. Try again."
             )
         }
     }
@@ -101,22 +101,22 @@ package struct ModelFetch {
             guard stat(path, &status) == 0,
                 status.st_mode & 0o777 == mode || chmod(path, mode_t(mode)) == 0
             else {
-                throw .system(errno, "The models can't be opened to the sensor", path)
+                throw .system(errno, "The sensor can't be given access to the models", path)
             }
         }
     }
 
     private func extract(_ file: FaceModels.File, from archive: String) throws(FaceFault) {
-        say("Taking out \(file.name)")
+        say("Extracting \(file.name)")
         let (path, fresh) = ("\(folder)/\(file.name)", "\(folder)/.\(file.name).new")
         unlink(fresh)
         let words = ["tar", "--extract", "--gzip", "--to-stdout", "--file", archive]
         try Self.run(words + [Self.inside + file.name], output: fresh) { _ in
-            .failed("tar could not take \(file.name) out of the archive; what it said is above.")
+            .failed("tar could not extract \(file.name); see its messages above.")
         }
         guard FaceModels.digest(ofFile: fresh) == file.digest else {
             unlink(fresh)
-            throw .failed("\(file.name) in the archive is not the one that was pinned.")
+            throw .failed("\(file.name) in the archive differs from the pinned file.")
         }
         guard rename(fresh, path) == 0 else {
             throw .system(errno, "The model can't be put in place", path)

@@ -27,10 +27,10 @@ struct Latency: Sendable {
     @BusActor private static func rows(_ bench: SensorBench) async throws -> [Latency] {
         let user = SensorBench.user
         var rows = [
-            try await row("its end and start, until it is on the bus", 5) {
+            try await row("end and start, until the name is on the bus", 5) {
                 try await bench.restart()
             },
-            try await row("Enroll, touched as fast as it can be", 1) {
+            try await row("Enroll, touched as fast as possible", 1) {
                 _ = try await bench.enroll()
             },
             try await row("properties", 20) { _ = try await bench.sensor.properties() },
@@ -49,10 +49,10 @@ struct Latency: Sendable {
             _ = try? await call.reply()
             canceled.append(ContinuousClock.now - end)
         }
-        rows.append(Latency(what: "Verify, until it is ready", times: ready))
+        rows.append(Latency(what: "Verify, until ready", times: ready))
         rows.append(Latency(what: "Cancel, until Verify is answered", times: canceled))
         rows.append(
-            try await row("Verify, touched as fast as it can be", 5) {
+            try await row("Verify, touched as fast as possible", 5) {
                 let (_, call) = try await bench.verify()
                 _ = try await bench.presenting(true) { try await call.reply() }
             }

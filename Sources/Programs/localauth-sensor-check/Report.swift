@@ -86,7 +86,7 @@ import SensorContract
         let failed = count { if case .failed = $0 { true } else { false } }
         let open = count { if case .notApplicable = $0 { true } else { false } }
         let passed = results.count - failed - open
-        say("\n\(passed) checks hold, \(failed) don't, \(open) can't be made of it.")
+        say("\n\(passed) checks hold, \(failed) don't, \(open) do not apply.")
         if isJSON { print(json(passed, failed, open)) }
         return failed == 0
     }

@@ -18,27 +18,27 @@ import Synchronization
             """,
         discussion: """
             Starts COMMAND with “--bus ADDRESS” added, once for each check, on a bus of its \
-            own, where this program plays the service. COMMAND has to take a name below \
+            own, where this program plays the service. COMMAND must take a name below \
             org.localauth.Sensor1.
 
-            How the sensor is touched: by --present; else by the interface \
-            org.localauth.SimulatedSensor1, if its object has that; else by a line “match” or \
-            “no-match” on its standard input, and “unplug” or “plug” for its device.
+            The program touches the sensor by --present. Without that option it uses the \
+            interface org.localauth.SimulatedSensor1 of the sensor's object. Other sensors get a \
+            line “match” or “no-match” on standard input, and “unplug” or “plug” for the device.
 
-            With --agent COMMAND is a prompt. It gets a terminal of its own, on which this program \
-            types: Enter sends what was typed, and with nothing typed confirms or takes the \
-            fallback, whichever is on offer; Ctrl-C cancels. For a prompt in a window, --act acts.
+            With --agent COMMAND is a prompt. The prompt gets a terminal of its own, on which this \
+            program types. Enter sends typed letters; without letters it confirms or takes the \
+            fallback. Ctrl-C cancels. For a prompt in a window, --act acts.
 
-            Exit status: 0 all checks hold, 1 at least one doesn't or the program doesn't start or \
-            can't be measured, 64 wrong usage.
+            Exit status: 0 if all checks hold, 1 if a check fails or the program doesn't start or \
+            can't be measured, 64 for wrong usage.
             """,
         version: "localauth-sensor-check 0.1.0"
     )
 
     @Option(
         help: ArgumentHelp(
-            "A shell command that touches the sensor; $1 is “match” or “no-match”. It is "
-                + "run again until the sensor has seen enough.",
+            "A shell command that touches the sensor; $1 is “match” or “no-match”. The "
+                + "command is repeated until the sensor has seen enough.",
             valueName: "command"
         )
     )
@@ -67,25 +67,24 @@ import Synchronization
 
     @Option(
         help: ArgumentHelp(
-            "With --agent: a shell command that prints what the prompt shows.",
+            "With --agent: a shell command that prints the text of the prompt.",
             valueName: "command"
         )
     )
     var seen: String?
 
-    @Flag(help: "The sensor can't be shown something that doesn't match.")
-    var noMismatch = false
+    @Flag(help: "The sensor can't be shown a miss.")
+    var noMiss = false
 
     @Option(
         help: ArgumentHelp(
-            "How long what has to be done within a second may take, on a busy machine: from "
-                + "1 to 600 seconds.",
+            "The limit for duties of one second, for a busy machine: from 1 to 600 seconds.",
             valueName: "seconds"
         )
     )
     var patience = 1.5
 
-    @Option(help: ArgumentHelp("Only the checks whose sentence has this in it.", valueName: "text"))
+    @Option(help: ArgumentHelp("Only checks with this text in their sentence.", valueName: "text"))
     var only: [String] = []
 
     @Flag(help: "Write JSON.")
@@ -94,13 +93,13 @@ import Synchronization
     @Flag(help: "Leave the table of latencies out, as --only does.")
     var noLatency = false
 
-    @Flag(help: "Print the checks, and where in the contract each comes from.")
+    @Flag(help: "Print the checks with their places in the contract.")
     var list = false
 
     @Option(
         help: ArgumentHelp(
-            "Write a sensor to begin with into a folder of this name: it passes the checks, and "
-                + "has the files that an installation needs.",
+            "Write a working sensor into a new folder of this name, with the files of an "
+                + "installation.",
             valueName: "name"
         )
     )
@@ -108,7 +107,7 @@ import Synchronization
 
     @Option(
         help: ArgumentHelp(
-            "What the new sensor is written in: python, c, swift or rust.",
+            "The language of the new sensor: python, c, swift or rust.",
             valueName: "language"
         )
     )
@@ -130,8 +129,8 @@ import Synchronization
         guard agent || act == nil && seen == nil else {
             throw ValidationError("--act and --seen are for prompts: --agent.")
         }
-        guard !agent || present == nil && plug == nil && new == nil && !noMismatch else {
-            throw ValidationError("--present, --plug, --no-mismatch and --new are for sensors.")
+        guard !agent || present == nil && plug == nil && new == nil && !noMiss else {
+            throw ValidationError("--present, --plug, --no-miss and --new are for sensors.")
         }
     }
 
@@ -163,7 +162,7 @@ import Synchronization
         let checks = all.filter { check in
             only.isEmpty || only.contains { check.description.contains($0) }
         }
-        guard !checks.isEmpty else { throw ValidationError("No check has this in its sentence.") }
+        guard !checks.isEmpty else { throw ValidationError("No check has this text.") }
         guard list else { return checks }
         for check in checks { print("\(check)\n    \(check.line?.description ?? "")") }
         throw CleanExit.message("")
@@ -173,7 +172,7 @@ import Synchronization
         let touching = Touching(
             present: present,
             plug: plug,
-            canMiss: !noMismatch,
+            canMiss: !noMiss,
             patience: .seconds(patience)
         )
         let (words, report) = (command, Report(isJSON: json))

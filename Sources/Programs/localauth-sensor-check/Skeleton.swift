@@ -30,7 +30,7 @@ struct Skeleton {
         }
         // A sensor with this name would replace the files of the bundled sensor.
         guard !Self.taken.contains(name.lowercased()) else {
-            throw ValidationError("“\(name)” is the name of a sensor that localauth brings.")
+            throw ValidationError("“\(name)” is the name of a sensor of localauth.")
         }
         self.name = name
         self.language = language

@@ -65,7 +65,7 @@ struct Subject: Sendable {
             let end = program.isRunning ? "runs" : "has ended"
             throw TestFailure(
                 "no name below org.localauth.Sensor1 within 20 s; the program \(end)"
-                    + (said.isEmpty ? " and said nothing" : " and said: \(said)")
+                    + (said.isEmpty ? " and printed no error" : " and printed: \(said)")
             )
         }
     }

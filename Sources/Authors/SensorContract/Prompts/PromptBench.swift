@@ -163,11 +163,11 @@ package typealias PromptCheck = ContractCheck<PromptBench>
             _ = try await service.acts.first("a registration", within: .seconds(20)) {
                 $0 == .registered
             }
-            try await eventually("who registered to be known") { self.service.agent != nil }
+            try await eventually("the registered caller to be known") { self.service.agent != nil }
         } catch {
             terminal.look()
             let end = program.isRunning ? "runs" : "has ended"
-            throw TestFailure("it did not register, and \(end): \(error)")
+            throw TestFailure("the prompt did not register, and \(end): \(error)")
         }
     }
 
@@ -324,7 +324,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
         let before = service.acts.seen
         try await self.act(act)
         let more = service.acts.seen.dropFirst(before.count)
-        try expect(more.isEmpty, "nothing after \(act), got \(Array(more))")
+        try expect(more.isEmpty, "no call after \(act), got \(Array(more))")
     }
 
     /// The displayed text, with white space collapsed.
@@ -342,7 +342,7 @@ package typealias PromptCheck = ContractCheck<PromptBench>
 
     /// Skips a check that does not apply to a prompt in a window.
     func requireTerminal() throws(NotApplicable) -> Pty {
-        guard fixture.act == nil else { throw NotApplicable("it is not on a terminal") }
+        guard fixture.act == nil else { throw NotApplicable("the prompt is not on a terminal") }
         return terminal
     }
 

@@ -6,17 +6,17 @@ extension PromptContractSuite {
     /// Checks of a prompt's texts and of its end.
     static let courseChecks = [
         PromptCheck(
-            "It shows what for, and which program asks",
+            "The prompt shows the reason and the program",
             .asking("A prompt shows the reason and the caller.")
         ) { bench in
             _ = try await bench.begin()
             let shown = try await bench.shown()
             try expect(shown.contains("open the diary"), "the reason, got \(shown)")
             let name = ownName
-            try expect(shown.contains(name), "\(name), which is the program, got \(shown)")
+            try expect(shown.contains(name), "the program \(name), got \(shown)")
         },
         PromptCheck(
-            "On whose behalf a program says that it asks is shown beside the program",
+            "The prompt shows the claimed requester beside the program",
             .asking("Where `requester` is set, it shows that name beside the program's")
         ) { bench in
             _ = try await bench.begin([
@@ -28,8 +28,8 @@ extension PromptContractSuite {
             }
         },
         PromptCheck(
-            "What happens is shown: a miss, a hint, a wrong password, the end",
-            .prompt("Update", "Tells what happens while a prompt is up.")
+            "The prompt shows progress: a miss, a hint, a wrong password, the end",
+            .prompt("Update", "Reports progress while a prompt is up.")
         ) { bench in
             let handle = try await bench.beginLooking(policy: 2)
             var shown = try await bench.shown()
@@ -48,7 +48,7 @@ extension PromptContractSuite {
             try expect(try await bench.shown() != shown, "something new at the end")
         },
         PromptCheck(
-            "What a sensor has a person do is shown in its own words, with its name",
+            "The prompt shows a sensor's own instruction with the sensor's name",
             .asking("A sensor's own words, `instructions`, it shows in quotation marks")
         ) { bench in
             let words = "Hold your palm over the reader"
@@ -68,7 +68,7 @@ extension PromptContractSuite {
             }
         },
         PromptCheck(
-            "A delay is told with its length, and until its end nothing that is typed counts",
+            "The prompt shows the length of a delay and takes no password until its end",
             .asking("`passcode-rejected` brings a `delay` in milliseconds")
         ) { bench in
             let handle = try await bench.begin()
@@ -84,7 +84,7 @@ extension PromptContractSuite {
             try await bench.update(handle, "passcode-required", ["cause": .string("delay-over")])
             try await bench.type(secret, in: handle)
         },
-        PromptCheck("Each outcome ends a prompt, also one that is newer than it", .over) { bench in
+        PromptCheck("Each outcome ends a prompt, also an unknown outcome", .over) { bench in
             let outcomes = ["success", "failed", "canceled", "fallback", "lockout", "system"]
             for outcome in outcomes + ["postponed"] {
                 let handle = try await bench.begin()
@@ -98,7 +98,7 @@ extension PromptContractSuite {
                     try await bench.act(.type("late"))
                 }
                 let acts = bench.service.acts.seen.dropFirst(before)
-                try expect(acts.isEmpty, "nothing after the end, got \(Array(acts))")
+                try expect(acts.isEmpty, "no call after the end, got \(Array(acts))")
             }
             let handle = try await bench.begin()
             try await bench.type(secret, in: handle)
@@ -120,10 +120,10 @@ extension PromptContractSuite {
             let acts = bench.service.acts.seen.count { sent.contains($0) }
             try expect(acts == 1, "the password once, got \(bench.service.acts.seen)")
         },
-        PromptCheck("A prompt that waits ends without the one that is shown", .queue) { bench in
+        PromptCheck("A waiting prompt can end before the prompt on the screen", .queue) { bench in
             let first = try await bench.begin()
             guard let second = try? await bench.begin() else {
-                throw NotApplicable("it refuses a second prompt")
+                throw NotApplicable("the prompt refuses a second prompt")
             }
             try await bench.finish(second, "canceled")
             try await bench.type(secret, in: first)
@@ -146,14 +146,15 @@ extension PromptContractSuite {
                 try expect(shown.contains(text), "\(text), got \(shown)")
             }
         },
-        PromptCheck("A sandboxed app without a name is shown with none", .names) { bench in
+        PromptCheck("A sandboxed app without a name is shown without a program name", .names) {
+            bench in
             _ = try await bench.begin(["sandboxed": .bool(true)])
             let shown = try await bench.shown()
             try expect(shown.lowercased().contains("a sandboxed app"), "these words, got \(shown)")
             let name = ownName
             try expect(!shown.contains(name), "no name of a program, got \(shown)")
         },
-        PromptCheck("A program whose file cannot be shown is called so", .names) { bench in
+        PromptCheck("The prompt says if a program hides what it is", .names) { bench in
             let folder = try TemporaryFolder()
             defer { folder.remove() }
             let file = folder.path + "/bank-of-trust"

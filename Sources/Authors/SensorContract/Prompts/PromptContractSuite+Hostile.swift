@@ -35,7 +35,7 @@ extension PromptContractSuite {
             }
         },
         PromptCheck(
-            "A text without an end is cut",
+            "An overlong text is cut",
             .prompt("Begin", "untrusted display text of at most 512 characters")
         ) { bench in
             let begun = try await bench.shown().count
@@ -45,7 +45,7 @@ extension PromptContractSuite {
             try await bench.act(.cancel, until: .cancel(handle))
         },
         PromptCheck(
-            "Details and kinds that it doesn't know are ignored",
+            "Unknown details and kinds are ignored",
             .prompt("Begin", "Unknown keys are ignored.")
         ) { bench in
             let handle = try await bench.begin([
@@ -54,7 +54,7 @@ extension PromptContractSuite {
             try await bench.update(handle, "dance", ["steps": .uint32(3)])
             try await bench.type(secret, in: handle)
         },
-        PromptCheck("Details of other types, or none, are an error or nothing", .goesOn) { bench in
+        PromptCheck("Wrongly typed or missing details are refused or ignored", .goesOn) { bench in
             let keys = [
                 "reason", "stage", "policy", "sandbox-id", "fallback-title", "pid", "sensors",
                 "passcode-key",
@@ -74,7 +74,7 @@ extension PromptContractSuite {
             try await bench.finish(handle)
             try await expectGoesOn(bench)
         },
-        PromptCheck("A stage that it doesn't know is refused, or asks for nothing", .goesOn) {
+        PromptCheck("An unknown stage is refused, or takes no password", .goesOn) {
             bench in
             if let handle = try? await bench.begin(["stage": .string("dance")]) {
                 try await bench.actInVain(.type("early"))
@@ -82,7 +82,7 @@ extension PromptContractSuite {
             }
             try await expectGoesOn(bench)
         },
-        PromptCheck("Arguments of other types, or none, are an error", .goesOn) { bench in
+        PromptCheck("Wrong or missing arguments are answered with an error", .goesOn) { bench in
             let agent = try bench.service.proxy()
             for member in ["Begin", "Update", "End", "Dance"] {
                 for signature in ["", "s", "asas"] {
@@ -99,7 +99,7 @@ extension PromptContractSuite {
             }
             try await expectGoesOn(bench)
         },
-        PromptCheck("What is said of a prompt that isn't there changes nothing", .goesOn) { bench in
+        PromptCheck("Calls about an unknown prompt have no effect", .goesOn) { bench in
             let handle = try await bench.begin()
             for other in ["", "none", handle + "0", String(repeating: "x", count: 10_000)] {
                 try? await bench.update(other, "success")
@@ -119,7 +119,7 @@ extension PromptContractSuite {
             }
             try await bench.type(secret, in: handle)
         },
-        PromptCheck("A thousand events are taken, and so is the end behind them", .goesOn) {
+        PromptCheck("After a thousand events the prompt still takes the end", .goesOn) {
             bench in
             let handle = try await bench.beginLooking(policy: 2)
             let proxy = try bench.service.proxy()
@@ -132,15 +132,15 @@ extension PromptContractSuite {
             try await proxy.end(prompt: handle, outcome: "system", timeout: limit)
             try await expectGoesOn(bench)
         },
-        PromptCheck("Strangers are refused, whatever they call", .strangers) { bench in
+        PromptCheck("Every call of another caller is refused", .ownerOnly) { bench in
             let handle = try await bench.begin()
-            let stranger = try bench.bus.connect()
+            let neighbour = try bench.bus.connect()
             let agent = try bench.service.proxy()
-            let proxy = Agent1Proxy(stranger, destination: agent.destination, path: agent.path)
-            try await expectError(.accessDenied, of: "a stranger's Begin") {
+            let proxy = Agent1Proxy(neighbour, destination: agent.destination, path: agent.path)
+            try await expectError(.accessDenied, of: "another caller's Begin") {
                 try await proxy.begin(prompt: "1", details: bench.details, timeout: bench.limit)
             }
-            try await expectError(.accessDenied, of: "a stranger's Update") {
+            try await expectError(.accessDenied, of: "another caller's Update") {
                 let kind = "confirmation-required"
                 try await proxy.update(
                     prompt: handle,
@@ -149,7 +149,7 @@ extension PromptContractSuite {
                     timeout: bench.limit
                 )
             }
-            try await expectError(.accessDenied, of: "a stranger's End") {
+            try await expectError(.accessDenied, of: "another caller's End") {
                 try await proxy.end(prompt: handle, outcome: "success", timeout: bench.limit)
             }
             try await bench.type(secret, in: handle)

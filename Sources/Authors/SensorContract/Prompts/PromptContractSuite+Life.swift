@@ -7,7 +7,7 @@ extension PromptContractSuite {
     /// Checks of start, registration and exit.
     static let lifeChecks = [
         PromptCheck(
-            "It starts before the service, and registers with the one that comes",
+            "The prompt starts before the service and registers when the service starts",
             .asking("starts whether or not the service is there")
         ) { bench in
             bench.leave()
@@ -19,7 +19,7 @@ extension PromptContractSuite {
             try await expectGoesOn(bench)
         },
         PromptCheck(
-            "A service that comes back finds it again, and what was shown is gone",
+            "After a restart of the service the prompt registers again and removes old prompts",
             .returns
         ) { bench in
             _ = try await bench.begin()
@@ -32,9 +32,8 @@ extension PromptContractSuite {
             try await expectGoesOn(bench)
         },
         PromptCheck(
-            "Another service that takes the name is registered with, and the old one not "
-                + "listened to",
-            .strangers
+            "The prompt registers with a new owner of the name and ignores the old owner",
+            .ownerOnly
         ) { bench in
             let (old, handle) = (bench.service, try await bench.begin())
             let proxy = try old.proxy()
@@ -54,7 +53,7 @@ extension PromptContractSuite {
             try await expectGoesOn(bench)
         },
         PromptCheck(
-            "A service that refuses it is not asked again and again",
+            "After a refusal the prompt retries at most once a second",
             .asking("A service that refuses it is asked again at most once a second")
         ) { bench in
             let start = ContinuousClock.now
@@ -93,7 +92,7 @@ extension PromptContractSuite {
             try expect(secrets.isEmpty, "no password, got \(secrets)")
         },
         PromptCheck(
-            "Killed while it asks it starts again, and asks again",
+            "After a kill the prompt starts again and asks again",
             .asking("starts whether or not the service is there")
         ) { bench in
             _ = try await bench.begin()

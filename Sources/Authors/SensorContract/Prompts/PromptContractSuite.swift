@@ -19,7 +19,7 @@ extension ContractLine {
     static let attempt = service("SubmitPasscode", "Each accepted call is one attempt.")
     static let pressed = service(
         "SubmitCancel",
-        "Tells that the person pressed the cancel button of a prompt."
+        "Reports that the person pressed the cancel button of a prompt."
     )
     static let offered = asking("A fallback and a confirmation count only while they are on offer.")
     static let ownPassword = service(
@@ -28,7 +28,7 @@ extension ContractLine {
     )
     static let stages = prompt(
         "Update",
-        "from now on only SubmitPassword is taken, and the agent drops what was typed so far"
+        "from this moment the prompt takes SubmitPassword only"
     )
     static let refused = asking("If the service refuses a password, the person can type it again.")
     static let names = asking("The prompt never shows the name that a process gives itself")
@@ -36,7 +36,7 @@ extension ContractLine {
     static let queue = asking("A second prompt may begin before the first has ended")
     static let plain = asking("A prompt shows each text as plain text")
     static let goesOn = asking("answers a malformed call with an error, and goes on")
-    static let strangers = asking(
+    static let ownerOnly = asking(
         "listens to the owner of `org.localauth.Authentication1` alone"
     )
     static let returns = asking("registers with each service that comes")
@@ -79,7 +79,7 @@ extension PromptContractSuite {
             await listener.end()
         },
         PromptCheck(
-            "What is typed is not shown",
+            "Typed letters are not shown",
             .asking("Typed letters are shown nowhere")
         ) { bench in
             let handle = try await bench.begin()
@@ -89,7 +89,7 @@ extension PromptContractSuite {
             try expect(!shown.contains(secret), "no password on the screen, got \(shown)")
         },
         PromptCheck(
-            "A wrong password is asked for again in the same prompt",
+            "After a wrong password the prompt asks again",
             .attempt
         ) { bench in
             let handle = try await bench.begin()
@@ -99,7 +99,7 @@ extension PromptContractSuite {
             try await bench.finish(handle)
         },
         PromptCheck(
-            "Nothing typed is no attempt",
+            "An empty password is not sent",
             .service("SubmitPasscode", "An agent does not send an empty password.")
         ) { bench in
             let handle = try await bench.begin()
@@ -115,8 +115,8 @@ extension PromptContractSuite {
             try await bench.type(secret, in: handle)
         },
         PromptCheck(
-            "A new key of the verifier takes the place of the one before",
-            .prompt("Update", "`passcode-key` (ay) as well where the key is another than before")
+            "A new key of the verifier replaces the old key",
+            .prompt("Update", "`passcode-required` also has `passcode-key` (ay) if the key changed")
         ) { bench in
             let handle = try await bench.begin()
             try await bench.type("before", in: handle)
@@ -136,7 +136,7 @@ extension PromptContractSuite {
             try await bench.type(secret, in: handle)
         },
         PromptCheck(
-            "Under policy 1 a password is taken once it is asked for, and nothing typed before",
+            "Under policy 1 the prompt takes a password only after the service asks for it",
             .asking("under the others when `passcode-required` asks for it.")
         ) { bench in
             let handle = try await bench.beginLooking()
@@ -146,7 +146,7 @@ extension PromptContractSuite {
             try await bench.type(secret, in: handle)
         },
         PromptCheck(
-            "What was typed before a prompt is no part of a password",
+            "Letters typed before a prompt are no part of a password",
             .asking("A password has only the letters typed in its prompt.")
         ) { bench in
             _ = try bench.requireTerminal()
@@ -178,7 +178,7 @@ extension PromptContractSuite {
 
     /// Checks of the choices that a prompt offers.
     static let offerChecks = [
-        PromptCheck("A fallback is taken once it is on offer, not before", .offered) { bench in
+        PromptCheck("The prompt sends a fallback only while it is on offer", .offered) { bench in
             let handle = try await bench.beginLooking(["fallback-title": .string("Use a code")])
             try await bench.actInVain(.fallback)
             try await bench.update(handle, "fallback-available")
@@ -201,8 +201,8 @@ extension PromptContractSuite {
             try expect(shown.contains("Use a code"), "the title, got \(shown)")
         },
         PromptCheck(
-            "A match is confirmed once that is asked for, not before",
-            .service("SubmitConfirm", "Tells that the person confirmed a match")
+            "A match is confirmed only after the service asks for it",
+            .service("SubmitConfirm", "Reports that the person confirmed a match")
         ) { bench in
             let handle = try await bench.beginLooking(["require-confirmation": .bool(true)])
             try await bench.actInVain(.confirm)
@@ -218,7 +218,7 @@ extension PromptContractSuite {
         },
         PromptCheck(
             "Where a match is to be confirmed, Enter is no fallback",
-            .service("SubmitConfirm", "Tells that the person confirmed a match")
+            .service("SubmitConfirm", "Reports that the person confirmed a match")
         ) { bench in
             let handle = try await bench.beginLooking(["fallback-title": .string("Use a code")])
             try await bench.update(handle, "fallback-available")
@@ -272,7 +272,7 @@ extension PromptContractSuite {
         isLooking: Bool = false,
         _ body: @escaping @BusActor @Sendable (PromptBench, String) async throws -> Void
     ) -> PromptCheck {
-        PromptCheck("Cancel \(when) is sent, and nothing with it", .pressed) { bench in
+        PromptCheck("Cancel \(when) is sent alone", .pressed) { bench in
             let handle =
                 isLooking ? try await bench.beginLooking() : try await bench.begin()
             try await body(bench, handle)
@@ -297,16 +297,16 @@ extension PromptContractSuite {
             try expect(acts == wanted, "an item's password alone, got \(acts)")
             try await bench.finish(handle)
         },
-        PromptCheck("An item's password is never submitted as one of the login", .stages) { bench in
+        PromptCheck("An item's password is never submitted as a login password", .stages) { bench in
             let handle = try await bench.begin()
             try await bench.type("login", in: handle)
             try await bench.askPassword(handle)
             try await bench.typePassword(secret, in: handle)
             let acts = bench.service.acts.seen.dropFirst()
-            try expect(acts.count == 2, "one password of each kind, got \(Array(acts))")
+            try expect(acts.count == 2, "a single password of each kind, got \(Array(acts))")
             try await bench.finish(handle)
         },
-        PromptCheck("A password that was begun is no part of an item's password", .stages) {
+        PromptCheck("A half-typed password is no part of an item's password", .stages) {
             bench in
             let handle = try await bench.begin()
             try await bench.act(.begin("half"))
@@ -323,7 +323,7 @@ extension PromptContractSuite {
             try await bench.typePassword(secret, in: handle)
         },
         PromptCheck(
-            "An item's password is sealed to the service that asks, also to one that came back",
+            "An item's password is sealed to the asking service, also after its restart",
             .asking("the service has a new key at each start")
         ) { bench in
             // To catch a prompt that keeps the first key for ever, let it read that key.

@@ -57,7 +57,7 @@ package enum PromptAct: Hashable, Sendable {
     package func renewPasscodeKey() { verifier = SealingKey() }
 
     func proxy() throws -> Agent1Proxy {
-        guard let agent else { throw TestFailure("it is not registered") }
+        guard let agent else { throw TestFailure("the prompt is not registered") }
         return Agent1Proxy(connection, destination: agent.peer.name, path: agent.path)
     }
 
