@@ -52,7 +52,7 @@ struct AuthorPageTests {
         let (start, check) = (try #require(pieces.first), try #require(pieces.last))
         #expect(pieces.count == 2)
         // The address follows `--bus`.
-        let words = "cd \(Self.project); export DBUS_SESSION_BUS_ADDRESS=\"$2\"; exec "
+        let words = "cd \(Self.project); export DBUS_SYSTEM_BUS_ADDRESS=\"$2\"; exec "
         let fixture = PromptFixture(program: ["/bin/sh", "-c", words + start, "sh"])
         let shows = PromptContractSuite.checks.first {
             $0.description.hasPrefix("The prompt shows the reason")

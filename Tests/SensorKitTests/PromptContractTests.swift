@@ -62,16 +62,16 @@ struct PromptContractTests {
     ]
 
     @Test(
-        "The smallest prompts have at most 120 lines",
-        arguments: ["python/prompt.py", "c/prompt.c", "javascript/prompt.js"]
+        "The example prompts are short",
+        arguments: [("python/prompt.py", 250), ("c/prompt.c", 120), ("javascript/prompt.js", 120)]
     )
-    func length(_ file: String) throws {
+    func length(_ file: String, _ limit: Int) throws {
         let text = String(
             decoding: try TemporaryFolder.read("\(Self.folder)/\(file)"),
             as: UTF8.self
         )
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        #expect(lines.count <= 120)
+        #expect(lines.count <= limit)
         #expect(lines.allSatisfy { $0.unicodeScalars.count <= 100 })
     }
 
@@ -180,8 +180,8 @@ struct PromptContractTests {
         ),
         PlantedFault(
             "an item's password to the verifier",
-            #"True, kind != "passcode-required", None"#,
-            "True, False, None",
+            "self.is_item = is_item",
+            "self.is_item = False",
             "An item's password is never"
         ),
         PlantedFault(
@@ -192,8 +192,8 @@ struct PromptContractTests {
         ),
         PlantedFault(
             "one key of the service for ever",
-            #"[key] = self.ask("Get""#,
-            #"[key] = self.kept = getattr(self, "kept", None) or self.ask("Get""#,
+            "key = self.service_key()",
+            #"key = self.kept = getattr(self, "kept", None) or self.service_key()"#,
             "An item's password is sealed to the asking"
         ),
     ]
@@ -219,8 +219,8 @@ struct PromptContractTests {
         ),
         PlantedFault(
             "a fallback in the place of a confirmation",
-            #"if kind == "confirmation-required": self"#,
-            #"if kind == "confirmation-required" and not self.offer: self"#,
+            #"if kind == "confirmation-required":"#,
+            #"if kind == "confirmation-required" and not self.offer:"#,
             "Where a match is to be confirmed"
         ),
         PlantedFault(
@@ -237,8 +237,8 @@ struct PromptContractTests {
         ),
         PlantedFault(
             "an end that is not heard",
-            "if not self.handle or handle != self.handle: return",
-            "return",
+            "if not self.handle or handle != self.handle:",
+            "if True:",
             "Each outcome"
         ),
     ]
@@ -246,14 +246,14 @@ struct PromptContractTests {
     private static let textFaults = [
         PlantedFault(
             "a delay that is not heard",
-            #"self.takes, text = False, f"Too"#,
-            #"text = f"Too"#,
+            "self.takes = False\n            text",
+            "text",
             "The prompt shows the length of a delay"
         ),
         PlantedFault(
             "a sensor's own words left out",
-            #"(own := self.own.get(detail["sensor"]))"#,
-            "(own := None)",
+            #"self.instruction(detail["sensor"]) or text"#,
+            "text",
             "The prompt shows a sensor's own"
         ),
         PlantedFault(
@@ -303,14 +303,14 @@ struct PromptContractTests {
     private static let callFaults = [
         PlantedFault(
             "strangers listened to",
-            "if sender != self.owner: return",
-            "if False: return",
+            "if sender != self.owner:",
+            "if False:",
             "Every call of another"
         ),
         PlantedFault(
             "a handle twice",
-            "if self.handle: raise",
-            "if False: raise",
+            "if self.handle:\n            raise",
+            "if False:\n            raise",
             "A handle that is in use"
         ),
         PlantedFault(
@@ -321,8 +321,9 @@ struct PromptContractTests {
         ),
         PlantedFault(
             "a service asked again and again",
-            "if owner: self.ask(",
-            "if owner: GLib.timeout_add(100, self.meet, self.bus, SERVICE, owner); self.ask(",
+            "if owner:\n            self",
+            "if owner:\n            GLib.timeout_add(100, self.meet, self.bus, SERVICE, owner)\n"
+                + "            self",
             "After a refusal"
         ),
         PlantedFault(

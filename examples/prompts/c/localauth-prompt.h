@@ -168,7 +168,7 @@ static int run_prompt(int words, char **word) {
         "<method name='Update'><arg type='s'/><arg type='s'/><arg type='a{sv}'/></method>"
         "<method name='End'><arg type='s'/><arg type='s'/></method></interface></node>";
     static const GDBusInterfaceVTable table = {called, NULL, NULL, {NULL}};
-    const char *where = words > 2 ? word[2] : "session";
+    const char *where = words > 2 ? word[2] : "system";
     g_autoptr(GError) error = NULL;
     if (strchr(where, ':'))
         g_setenv("DBUS_SESSION_BUS_ADDRESS", where, TRUE);

@@ -110,7 +110,7 @@ function meet(name) { // a new owner of the service's name, or none
     if (owner) call('RegisterAgent', '(oa{sv})', PATH, {});
 }
 
-const where = ARGV[1] ?? 'session', loop = new GLib.MainLoop(null, false);
+const where = ARGV[1] ?? 'system', loop = new GLib.MainLoop(null, false);
 if (where.includes(':')) GLib.setenv('DBUS_SESSION_BUS_ADDRESS', where, true);
 const bus = Gio.bus_get_sync(where === 'system' ? 1 : 2, null);
 bus.register_object(PATH, INTERFACE, called, null, null);
