@@ -18,7 +18,7 @@ public enum Passcode1: BusInterface {
 public protocol Passcode1Service: AnyObject {
     /// Returns whether a user has a password.
     func isSet(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool>
-    /// Returns whether the password of a user without a password is gone for good.
+    /// Returns whether a user's missing password was removed, not only locked.
     func isRemoved(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<Bool>
     /// Opens a sealed password and returns whether PAM accepts it.
     func verify(uid: UInt32, prompt: String, sealed: [UInt8],
@@ -41,8 +41,7 @@ public struct Passcode1Interface: ServedInterface {
             .init("IsSet", "u uid", "b isSet",
                 "Returns whether a user has a password."),
             .init("IsRemoved", "u uid", "b isRemoved",
-                "Returns whether the password of a user without a password is gone for "
-                    + "good."),
+                "Returns whether a user's missing password was removed, not only locked."),
             .init("Verify", "u uid, s prompt, ay sealed", "b isCorrect", isSensitive: true,
                 "Opens a sealed password and returns whether PAM accepts it."),
         ],
@@ -115,7 +114,7 @@ extension Proxy<Passcode1> {
             try writer.write(uid)
         } read: { reader throws(DBusError) in try reader.read(Bool.self) }
     }
-    /// Returns whether the password of a user without a password is gone for good.
+    /// Returns whether a user's missing password was removed, not only locked.
     public func isRemoved(uid: UInt32, timeout: Duration? = nil) async throws(DBusError) -> Bool {
         try await call("IsRemoved", "u", "b", timeout) { writer throws(DBusError) in
             try writer.write(uid)
