@@ -36,12 +36,13 @@ import Testing
 
     private func start(
         _ app: [String],
-        _ verb: String,
+        _ verb: String?,
+        at bus: PrivateBus? = nil,
         input: String = ""
     ) throws -> ChildProcess {
         let path = ChildProcess.folder + ":/usr/bin:/bin"
         return try ChildProcess(
-            app + [verb, service.bus.address],
+            app + [verb, (bus ?? service.bus).address].compactMap(\.self),
             environment: ["PATH": path],
             input: Array(input.utf8),
             hasSession: true
@@ -50,10 +51,11 @@ import Testing
 
     private func run(
         _ app: [String],
-        _ verb: String,
+        _ verb: String?,
+        at bus: PrivateBus? = nil,
         input: String = ""
     ) async throws -> ChildProcess.Ended {
-        try await start(app, verb, input: input).ended(within: .seconds(120))
+        try await start(app, verb, at: bus, input: input).ended(within: .seconds(120))
     }
 
     /// Makes an app store a secret that arrives in parts: each read returns one part.
@@ -113,6 +115,9 @@ import Testing
         #expect(shown.output == "second\nword")
         let wrong = try await run(app, "wish")
         #expect(wrong.status != 0)
+        let empty = try PrivateBus()
+        let unreachable = try await run(app, "ask", at: empty)
+        #expect(unreachable.status == 1 && !unreachable.output.contains("It is you"))
     }
 
     @Test(
@@ -196,6 +201,35 @@ import Testing
         )
     }
 
+    private static var hasQt: Bool {
+        (try? ChildProcess.run(["pkg-config", "--exists", "Qt6DBus"]).status) == 0
+    }
+
+    @Test(
+        "The Qt program evaluates, and handles a cancel",
+        .enabled(if: hasQt, "qt6-base-dev is not here")
+    )
+    func qt() async throws {
+        let program = folder.path + "/ask"
+        let built = try ChildProcess.run([
+            "/bin/sh", "-c",
+            """
+            c++ -Wall -Wextra -Werror -fPIC "$1" -o "$2" $(pkg-config --cflags --libs Qt6DBus)
+            """,
+            "sh", Self.examples + "/qt/ask.cpp", program,
+        ])
+        try #require(built.status == 0, "\(built.errors)")
+        try await service.queue("match")
+        let asked = try await run([program], nil)
+        #expect(asked.status == 0 && asked.output.contains("It is you"), "\(asked.errors)")
+        let canceled = try start([program], nil)
+        #expect(appears("Simulated is ready", times: 2))
+        agentTerminal.type("\u{3}")
+        let end = try await canceled.ended(within: .seconds(120))
+        #expect(end.status == 1)
+        #expect(end.errors.contains("org.localauth.Error.UserCancel"), "\(end.errors)")
+    }
+
     // MARK: The pages for apps
 
     private static let pages = ["quickstart", "secrets", "languages", "testing"]
@@ -222,7 +256,7 @@ import Testing
     func page() async throws {
         let files = [
             "python": ["python/app.py"], "js": ["javascript/app.js", "node/ask.mjs"],
-            "c": ["c/app.c"], "rust": ["rust/src/main.rs"],
+            "c": ["c/app.c"], "rust": ["rust/src/main.rs"], "cpp": ["qt/ask.cpp"],
         ]
         let environment = [
             "PATH": ChildProcess.folder + ":/usr/bin:/bin",
@@ -231,7 +265,7 @@ import Testing
         ]
         let pieces = try Self.pages.flatMap { try Self.pieces(of: $0) }
         let languages = Set(pieces.map(\.language))
-        #expect(languages.isSuperset(of: ["sh", "python", "js", "c", "rust"]))
+        #expect(languages.isSuperset(of: ["sh", "python", "js", "c", "cpp", "rust"]))
         for (language, code) in pieces {
             if let places = files[language] {
                 let programs = try places.map { place in
