@@ -143,8 +143,13 @@ let package = Package(
         .target(name: "CPipeWire", path: "Sources/Devices/CPipeWire", cSettings: ofPipeWire),
         .target(
             name: "CameraDevice",
-            dependencies: ["CLinux", "CPipeWire", "CV4L2", "Linux"],
+            dependencies: ["CLinux", "CV4L2", "Linux"],
             path: "Sources/Devices/CameraDevice"
+        ),
+        .target(
+            name: "PipeWireCamera",
+            dependencies: ["CLinux", "CPipeWire", "CameraDevice", "Linux"],
+            path: "Sources/Devices/PipeWireCamera"
         ),
         // Contains dlib only with the trait. Always optimised: at -O0 a frame takes 6.5 s.
         .target(
@@ -251,8 +256,8 @@ let package = Package(
         .executableTarget(
             name: "localauth-sensor-face",
             dependencies: [
-                "CameraDevice", "DBus", "FaceSensor", "Linux", "LocalAuthBus", "SensorKit",
-                "ServiceProgram",
+                "CameraDevice", "DBus", "FaceSensor", "Linux", "LocalAuthBus", "PipeWireCamera",
+                "SensorKit", "ServiceProgram",
             ],
             path: "Sources/Programs/localauth-sensor-face"
         ),
@@ -452,8 +457,9 @@ let package = Package(
             name: "FaceTests",
             dependencies: [
                 "CV4L2", "CameraDevice", "Contract", "DBus", "FaceSensor", "Linux", "LocalAuthBus",
-                "SensorContract", "SensorKit", "ServiceProgram", "TestSupport", "pipewire-camera",
-                "localauth-sensor-face", .product(name: "Crypto", package: "swift-crypto"),
+                "PipeWireCamera", "SensorContract", "SensorKit", "ServiceProgram", "TestSupport",
+                "pipewire-camera", "localauth-sensor-face",
+                .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
         .target(
@@ -546,9 +552,8 @@ let package = Package(
             dependencies: [
                 "AuthEngine", "AuthService", "AuthStore", "BusGuard", "CFuzz", "CV4L2",
                 "CameraDevice", "Contract", "DBus", "FaceSensor", "Fingerprint", "KeychainStore",
-                "Linux",
-                "LocalAuthBus", "SQLite", "Sealing", "SecurityKey", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Linux", "LocalAuthBus", "PipeWireCamera", "SQLite", "Sealing", "SecurityKey",
+                "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Tests/Fuzz"
         ),

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import CameraDevice
+@testable import PipeWireCamera
 
 /// Tests pictures in dma-bufs, as libcamera's plugin delivers them.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))

@@ -1,6 +1,7 @@
 import CameraDevice
 import FaceSensor
 import Glibc
+import PipeWireCamera
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import CameraDevice
+@testable import PipeWireCamera
 
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: PipeWireRig.isReady, PipeWireRig.reason))
 struct PipeWireTests {

@@ -2,6 +2,7 @@ import CV4L2
 import Glibc
 
 @testable import CameraDevice
+@testable import PipeWireCamera
 
 /// Cameras and their interfaces.
 enum Cameras {

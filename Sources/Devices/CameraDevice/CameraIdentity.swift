@@ -24,7 +24,7 @@ package struct CameraIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The daemon belongs to the system, so its description is trusted. The number of a device node
     /// is left out, because it changes from boot to boot.
     /// - Throws: ``CameraFault/untrusted(_:)`` if the identity is too long.
-    init(pipeWire name: String, _ properties: [String: String]) throws(CameraFault) {
+    package init(pipeWire name: String, _ properties: [String: String]) throws(CameraFault) {
         let place = properties["api.libcamera.path"] ?? properties["device.bus-path"] ?? ""
         let words = [place, properties["device.serial"] ?? ""].map(Self.plain)
             .map { $0.isEmpty ? "-" : $0 }

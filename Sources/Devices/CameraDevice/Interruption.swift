@@ -4,7 +4,7 @@ import Linux
 /// Lets another thread end a wait for a frame.
 package final class Interruption: Sendable {
     /// Readable while the interruption is raised.
-    var descriptor: Int32 { event.rawValue }
+    package var descriptor: Int32 { event.rawValue }
     private let event: EventDescriptor
 
     /// Makes an interruption that is not raised.

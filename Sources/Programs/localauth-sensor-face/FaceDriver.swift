@@ -2,6 +2,7 @@ import CameraDevice
 import DBus
 import FaceSensor
 import LocalAuthBus
+import PipeWireCamera
 import SensorKit
 import ServiceProgram
 

@@ -1,6 +1,7 @@
 import CameraDevice
 import FaceSensor
 import Linux
+import PipeWireCamera
 import ServiceProgram
 
 struct FaceSettings: Sendable {

@@ -2,6 +2,7 @@ import CameraDevice
 import FaceSensor
 import Linux
 import LocalAuthBus
+import PipeWireCamera
 import SensorKit
 import ServiceProgram
 

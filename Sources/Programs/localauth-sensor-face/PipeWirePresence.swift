@@ -1,5 +1,6 @@
 import CameraDevice
 import DBus
+import PipeWireCamera
 
 /// Tracks whether the PipeWire camera is present; it comes and goes with its daemon.
 @BusActor final class PipeWirePresence {

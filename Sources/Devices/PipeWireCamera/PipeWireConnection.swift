@@ -1,4 +1,5 @@
 internal import CPipeWire
+package import CameraDevice
 internal import Glibc
 
 /// A connection to a system's PipeWire daemon, with a camera among its nodes.

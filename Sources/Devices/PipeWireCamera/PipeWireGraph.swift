@@ -1,3 +1,5 @@
+internal import CameraDevice
+
 /// The objects of a PipeWire daemon, as far as they tell which process made the camera's node.
 struct PipeWireGraph {
     struct Entry {

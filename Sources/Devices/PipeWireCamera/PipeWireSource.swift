@@ -1,3 +1,4 @@
+package import CameraDevice
 import Glibc
 
 package final class PipeWireSource: FrameSource {

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import CameraDevice
 internal import Glibc
 internal import Linux
 
