@@ -159,7 +159,12 @@ import Testing
                 "message": .string(
                     "After too many wrong passwords, you cannot enter a password for 30 seconds, "
                         + "until 10:30."
-                ), "remedy": .string("Something newer than this program."),
+                ),
+                "message-format": .string(
+                    "After too many wrong passwords, you cannot enter a password for %1$s, until "
+                        + "%2$s."
+                ), "message-values": .strings(["30 seconds", "10:30"]),
+                "remedy": .string("Something newer than this program."),
             ],
         ]
         let service = try await onBus {

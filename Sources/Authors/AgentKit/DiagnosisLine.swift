@@ -11,6 +11,10 @@ package struct DiagnosisLine: Hashable, Sendable {
     package let message: String
     /// An English sentence of the service; may be empty.
     package let remedy: String
+    /// The message in the user's language.
+    package let title: String
+    /// The remedy in the user's language; may be empty.
+    package let advice: String
 
     /// Decodes a finding and strips control characters from its texts.
     package init(_ entry: [String: Variant]) {
@@ -19,11 +23,23 @@ package struct DiagnosisLine: Hashable, Sendable {
         state = text("state")
         message = text("message")
         remedy = text("remedy")
+        title = Self.translation(of: "message", in: entry) ?? serviceText(message)
+        advice = Self.translation(of: "remedy", in: entry) ?? serviceText(remedy)
+    }
+
+    /// Translates a sentence whose values are apart; nil without a format.
+    private static func translation(of key: String, in entry: [String: Variant]) -> String? {
+        guard let format = entry[key + "-format"]?.asString else { return nil }
+        let values = (entry[key + "-values"]?.asStrings ?? [])
+            .map { serviceText(plainText($0, limit: 1024)) }
+        let words = Localization.translation(of: plainText(format, limit: 1024))
+        return filled(words, values)
     }
 
     /// Creates a finding of the client itself.
     package init(name: String, state: String, message: String) {
         (self.name, self.state, self.message, remedy) = (name, state, message, "")
+        (title, advice) = (message, "")
     }
 
     /// Lists open cameras of the user's own processes, which the service cannot inspect.

@@ -5,15 +5,6 @@ import KeychainStore
 import LocalAuthBus
 import ServiceProgram
 
-/// A mistake in the settings that the administrator has not corrected yet.
-@BusActor
-struct ConfigurationMistake {
-    let error: ConfigurationError
-    /// Whether the service has no earlier settings to use, and so refuses calls.
-    let isRefusing: Bool
-    let watch: FolderWatch
-}
-
 extension AuthService {
     /// Methods that work without settings, because they register agents and report the mistake.
     private static let answered: Set = [

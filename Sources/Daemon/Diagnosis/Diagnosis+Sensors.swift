@@ -81,7 +81,7 @@ extension Diagnosis {
             )
         }
         guard let unavailability = sensor.unavailability else {
-            return Check(name: name, state: .ok, message: sensor.description)
+            return Check(name: name, state: .ok, message: Sentence(quoting: sensor.description))
         }
         if unavailability == .starting {
             return Check(
@@ -123,7 +123,7 @@ extension Diagnosis {
         [.lidClosed, .suspended, .remoteSession].contains(unavailability)
     }
 
-    private static func remedy(for unavailability: Unavailability, of name: String) -> String {
+    private static func remedy(for unavailability: Unavailability, of name: String) -> Sentence {
         switch unavailability {
         case .starting: "Ask again in a moment."
         case .lidClosed: "Open the lid, or dock with an external sensor."
@@ -146,7 +146,7 @@ extension Diagnosis {
     }
 
     /// Remedies by a word in the sensor's message; the first match applies.
-    private static let remedies = [
+    private static let remedies: [(word: String, remedy: Sentence)] = [
         ("enrolled", "Enrol again: localauthctl enroll."),
         (" use ", closeProgram),
         (" uses ", closeProgram),
@@ -184,17 +184,17 @@ extension Diagnosis {
         ("fprintd", "Try again. For the messages of fprintd, run journalctl -u fprintd."),
         ("connected", "Plug the device in, or switch it on in the firmware's settings."),
     ]
-    private static let closeProgram =
+    private static let closeProgram: Sentence =
         "Close that program, or wait until the device is free."
-    private static let nameCamera =
+    private static let nameCamera: Sentence =
         "Name a camera of the machine with the sensor's option --camera."
-    private static let useCamera =
+    private static let useCamera: Sentence =
         "Use a camera with YUYV, NV12, I420, MJPG or GREY pictures."
-    private static let lookAtCable =
+    private static let lookAtCable: Sentence =
         "Open the camera's shutter or switch it on, plug it in again, or try another cable."
 
-    static func remedy(forHealth message: String, of name: String) -> String {
-        remedies.first { message.contains($0.0) }?.1
+    static func remedy(forHealth message: String, of name: String) -> Sentence {
+        remedies.first { message.contains($0.word) }?.remedy
             ?? "Try again. For more messages, run journalctl -u \(unit(of: name))."
     }
 }

@@ -14,14 +14,25 @@ struct Diagnosis: Sendable {
 
         let name: String
         let state: State
-        let message: String
+        private let finding: Sentence
+        private let advice: Sentence
+
+        init(name: String, state: State, message: Sentence, remedy: Sentence = "") {
+            (self.name, self.state, finding, advice) = (name, state, message, remedy)
+        }
+
+        var message: String { finding.text }
         /// The advice; empty for an ok check.
-        var remedy = ""
+        var remedy: String { advice.text }
 
         var wire: [String: Variant] {
             [
                 "name": .string(name), "state": .string(state.rawValue),
                 "message": .string(message), "remedy": .string(remedy),
+                "message-format": .string(finding.format),
+                "message-values": .strings(finding.values),
+                "remedy-format": .string(advice.format),
+                "remedy-values": .strings(advice.values),
             ]
         }
     }
@@ -181,13 +192,13 @@ struct Diagnosis: Sendable {
             Check(
                 name: "keychain",
                 state: .failed,
-                message: message,
+                message: Sentence(quoting: message),
                 remedy: remedy(needsMasterKey: needsMasterKey)
             )
         }
     }
 
-    private func remedy(needsMasterKey: Bool) -> String {
+    private func remedy(needsMasterKey: Bool) -> Sentence {
         guard needsMasterKey else { return "Your items are safe. Mend the cause, then try again." }
         guard takesCredentials else {
             return "A drop-in clears LoadCredential= of localauthd, as in containers of LXC: "
@@ -213,8 +224,8 @@ struct Diagnosis: Sendable {
     }
 
     private var unknownPasscode: Check {
-        let message: String
-        var remedy = "Look into its log: journalctl -u localauth-passcode."
+        let message: Sentence
+        var remedy: Sentence = "Look into its log: journalctl -u localauth-passcode."
         switch verifierAbsence {
         case .notInstalled:
             message = "No password verifier is on the bus."
@@ -264,7 +275,7 @@ struct Diagnosis: Sendable {
         return Check(
             name: "session",
             state: .warning,
-            message: facts.absence.refusal.message,
+            message: Sentence(quoting: facts.absence.refusal.message),
             remedy: Self.remedy(for: facts.absence, isDesktop: isDesktop)
         )
     }
@@ -290,7 +301,7 @@ struct Diagnosis: Sendable {
 
     private var biometry: Check {
         guard let refusal else { return ok("biometry", "Biometry can be used.") }
-        let remedy =
+        let remedy: Sentence =
             switch refusal.code {
             case .biometryLockout:
                 delay.map { delay in
@@ -303,7 +314,12 @@ struct Diagnosis: Sendable {
             case _ where facts.isRemote: "Sit down at the machine."
             default: "Connect or start a sensor."
             }
-        return Check(name: "biometry", state: .warning, message: refusal.message, remedy: remedy)
+        return Check(
+            name: "biometry",
+            state: .warning,
+            message: Sentence(quoting: refusal.message),
+            remedy: remedy
+        )
     }
 
     /// Nil for other absences, because the check of the session reports them.
@@ -330,7 +346,7 @@ struct Diagnosis: Sendable {
     }
 
     /// Returns the advice for a caller who can't be prompted (L28).
-    static func remedy(for absence: Absence, isDesktop: Bool) -> String {
+    static func remedy(for absence: Absence, isDesktop: Bool) -> Sentence {
         switch absence {
         case .noSession: "Log in at the machine."
         case .otherUser: "Ask in a session of your own: su and sudo make none."
@@ -367,14 +383,7 @@ struct Diagnosis: Sendable {
         )
     }
 
-    func ok(_ name: String, _ message: String) -> Check {
+    func ok(_ name: String, _ message: Sentence) -> Check {
         Check(name: name, state: .ok, message: message)
     }
-}
-
-/// The mistake as callers see it (L29).
-extension ConfigurationMistake {
-    nonisolated static let remedy = "Correct that line: the file is read again at once."
-
-    var message: String { "The settings have a mistake: \(error)" }
 }

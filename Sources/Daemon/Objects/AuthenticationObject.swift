@@ -74,7 +74,7 @@ final class AuthenticationObject: Authentication1Service {
         (available: Bool, cause: String, message: String, remedy: String)
     > {
         if let mistake = refusingMistake {
-            return .now((false, "mistake", mistake.message, ConfigurationMistake.remedy))
+            return .now((false, "mistake", mistake.message, ConfigurationMistake.remedy.text))
         }
         let peer = call.peer
         return .later { [evaluations] () throws(DBusError) in
@@ -86,7 +86,7 @@ final class AuthenticationObject: Authentication1Service {
                     for: absence,
                     isDesktop: evaluations.facts.sessions.isDesktop(facts.session)
                 )
-                return (false, absence.rawValue, absence.refusal.message, remedy)
+                return (false, absence.rawValue, absence.refusal.message, remedy.text)
             }
         }
     }

@@ -32,8 +32,8 @@ struct Problem: Hashable {
     /// With `needsPassword` the sensors work again after the next correct password.
     init?(_ finding: DiagnosisLine, needsPassword: Bool) {
         guard finding.state != "ok" else { return nil }
-        var message = serviceText(finding.message)
-        var remedy = Self.namesCommand(finding.remedy) ? "" : serviceText(finding.remedy)
+        var message = finding.title
+        var remedy = Self.namesCommand(finding.remedy) ? "" : finding.advice
         var action: Action? = .checkAgain
         switch finding.name {
         case "sensors", "enrolment", "options": return nil

@@ -253,8 +253,26 @@ struct DiagnosisTests {
 
     @Test("Each message of a sensor has a suitable remedy", arguments: remedies)
     func remedy(_ sentence: String, _ part: String) {
-        let remedy = Diagnosis.remedy(forHealth: sentence, of: "Face")
+        let remedy = Diagnosis.remedy(forHealth: sentence, of: "Face").text
         #expect(remedy.contains(part), "\(remedy)")
+    }
+
+    @Test("A check sends its sentence whole, and for translators with the values apart")
+    func wire() {
+        let wire = check("passcode-delay") {
+            $0.delay = Diagnosis.Delay(left: .seconds(200), until: "14:32")
+        }?
+        .wire
+        let format = "After too many wrong passwords, you cannot enter a password for "
+        #expect(wire?["message"] == .string(format + "4 minutes, until 14:32."))
+        #expect(wire?["message-format"] == .string(format + "%1$s, until %2$s."))
+        #expect(wire?["message-values"] == .strings(["4 minutes", "14:32"]))
+        #expect(wire?["remedy-format"] == .string("Wait until %1$s."))
+        // A sensor's own words are a value as a whole.
+        let sensor = Diagnosis.Sensor(name: "Face", description: "A camera, 100 %1$s")
+        let own = check("sensor Face") { $0.sensors = [sensor] }?.wire
+        #expect(own?["message-format"] == .string("%1$s"))
+        #expect(own?["message-values"] == .strings(["A camera, 100 %1$s"]))
     }
 
     @Test("On a desktop the remedy for a missing agent is a new login, not a terminal agent")

@@ -30,11 +30,11 @@ struct DoctorCommand: ParsableCommand {
             } else {
                 let titles = [localized("STATE"), localized("CHECK"), localized("MESSAGE")]
                 printTable(
-                    [titles] + checks.map { [$0.stateTitle, $0.name, serviceText($0.message)] }
+                    [titles] + checks.map { [$0.stateTitle, $0.name, $0.title] }
                 )
                 // On standard output too, so that a redirected report is complete.
                 for check in checks where check.needsRemedy {
-                    printSentence("\(check.name): \(Advice.complete(serviceText(check.remedy)))")
+                    printSentence("\(check.name): \(Advice.complete(check.advice))")
                 }
             }
             // An unknown state of a later version counts as a failure.
