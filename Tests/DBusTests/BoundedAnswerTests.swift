@@ -20,24 +20,12 @@ struct BoundedAnswerTests {
             introspection: #"<interface name="org.localauth.Talker"/>"#
         )
 
-        func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
-            throw DBusError(.unknownMethod, "There is no such method.")
-        }
-
         func get(
             _ property: String,
             for peer: Peer?,
             into writer: inout MessageWriter
         ) throws(DBusError) {
             try writer.write([Bool](repeating: true, count: MessageLimits.valuesOfCall))
-        }
-
-        func set(
-            _ property: String,
-            from reader: inout MessageReader,
-            by peer: Peer
-        ) throws(DBusError) {
-            throw DBusError(.propertyReadOnly, "The property is read-only.")
         }
     }
 

@@ -10,8 +10,8 @@ public import TestSupport
     /// The bus that replaces the system bus.
     public let bus: PrivateBus
     /// Replaces polkit; nil if the test starts the real polkitd.
-    public private(set) var polkit: StandInPolkit?
-    public let logind: StandInSleep
+    package private(set) var polkit: StandInPolkit?
+    package let logind: StandInLogind
     /// The readers, in the order of their names.
     public private(set) var readers: [VirtualReader]
     /// fprintd; nil before its start, and if the bus activates it.
@@ -46,8 +46,11 @@ public import TestSupport
             VirtualReader(kind, socket: "\(folder)/\(kind.rawValue)")
         }
         client = try bus.connect()
-        logind = try await StandInSleep(bus)
-        if polkit { self.polkit = try StandInPolkit(bus) }
+        try await bus.letForgedRepliesThrough()
+        logind = try StandInLogind(bus)
+        logind.replies = try RawClient(bus.address)
+        try logind.start()
+        if polkit { self.polkit = try StandInPolkit(on: bus.connect()) }
         try Self.writeAccounts(folder)
         if isActivated {
             try await allowActivation()

@@ -32,8 +32,9 @@ struct DaemonTests {
             let refused = try bench.evaluate()
             for attempt in 1...3 {
                 try await bench.rig.touch(2)
-                let count = bench.agent.mismatches
-                _ = try await count.first("no-match \(attempt)") { _ in count.seen.count == attempt
+                let updates = bench.agent.updates
+                _ = try await updates.first("no-match \(attempt)") { _ in
+                    updates.seen.count { $0.kind == "no-match" } == attempt
                 }
             }
             do throws(DBusError) {
@@ -56,11 +57,11 @@ struct DaemonTests {
                 (try? await bench.rig.device("Claim", "bob", by: other)) != nil
             }
             let call = try bench.evaluate()
-            let kinds = bench.agent.kinds
-            _ = try await kinds.first("sensor-busy") { $0 == "sensor-busy" }
-            #expect(!kinds.seen.contains("sensor-ready"))
+            let updates = bench.agent.updates
+            _ = try await updates.first("sensor-busy") { $0.kind == "sensor-busy" }
+            #expect(!updates.seen.contains { $0.kind == "sensor-ready" })
             try await bench.rig.device("Release", by: other)
-            _ = try await kinds.first("sensor-ready") { $0 == "sensor-ready" }
+            _ = try await updates.first("sensor-ready") { $0.kind == "sensor-ready" }
             try await bench.rig.touch(1, again: true)
             #expect(try await call.reply()["sensor"]?.asString == "Fingerprint")
         }
@@ -144,7 +145,7 @@ struct DaemonTests {
     let rig: FingerprintRig
     let manager: Authentication1Proxy
     let device: Device1Proxy
-    let agent = StandInAgent()
+    let agent: ScriptedAgent
     let bus: PrivateBus
     /// On another bus than the rig's, because the rig's logind knows no sessions.
     private let daemon: TestDaemon
@@ -165,7 +166,9 @@ struct DaemonTests {
             try await bus.waitForOwner(of: "org.localauth.Sensor1.Fingerprint")
         }
         (manager, device) = (daemon.manager, daemon.device("Fingerprint"))
-        try await agent.register(at: manager, on: daemon.client)
+        agent = ScriptedAgent(daemon.client)
+        agent.will(.watch)
+        try await agent.register()
         try await eventually("a usable sensor") { (try? await self.device.available()) == true }
     }
 
@@ -207,38 +210,4 @@ struct DaemonTests {
     func evaluate() throws -> StreamingCall<[String: Variant]> {
         try manager.evaluateStream(policy: 1, reason: "open the vault", options: [:])
     }
-}
-
-@BusActor final class StandInAgent: Agent1Service {
-    let mismatches = EventRecorder<Bool>()
-    let kinds = EventRecorder<String>()
-    private static let path = ObjectPath(trusted: "/test/agent")
-
-    func register(at manager: Authentication1Proxy, on connection: Connection) async throws {
-        connection.export(Self.path, [Agent1Interface(self)])
-        _ = try await manager.registerAgent(agent: Self.path, options: [:])
-    }
-
-    func begin(
-        prompt: String,
-        details: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { .now(()) }
-
-    func update(
-        prompt: String,
-        kind: String,
-        detail: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> {
-        kinds.record(kind)
-        if kind == "no-match" { mismatches.record(true) }
-        return .now(())
-    }
-
-    func end(
-        prompt: String,
-        outcome: String,
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { .now(()) }
 }

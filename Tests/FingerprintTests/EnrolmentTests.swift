@@ -261,7 +261,10 @@ struct EnrolmentTests {
                     _ = try await reader.enroll(user: user)
                 }
             }
-            #expect(reader.rig.polkit?.asked.seen.isEmpty == true, "fprintd was not asked at all")
+            #expect(
+                reader.rig.polkit?.questions.seen.isEmpty == true,
+                "fprintd was not asked at all"
+            )
         }
     }
 }

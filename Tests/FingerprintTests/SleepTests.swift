@@ -169,9 +169,9 @@ struct SleepTests {
 extension ReaderBench {
     /// Simulates suspend; returns when fprintd has allowed it and the sensor knows.
     func suspend() async throws {
-        try expect(rig.logind.delays > 0, "fprintd to delay sleep")
+        try expect(rig.logind.isDelayed, "fprintd to delay sleep")
         rig.logind.prepareForSleep(true)
-        try await eventually("fprintd to let the machine sleep") { rig.logind.delays == 0 }
+        try await eventually("fprintd to let the machine sleep") { !rig.logind.isDelayed }
         // The signal came on another bus. The sensor has handled it before it answers this call.
         _ = try await sensor.health()
     }

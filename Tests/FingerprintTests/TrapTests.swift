@@ -28,7 +28,7 @@ struct TrapTests {
         try await ReaderBench.run([.device]) { reader in
             let id = try await reader.enrollByName("right")
             let polkit = try #require(reader.rig.polkit)
-            polkit.asked.forget()
+            polkit.questions.forget()
             polkit.think()
             let call = try reader.sensor.verifyStream(
                 operation: reader.bench.nextOperation(),
@@ -37,11 +37,11 @@ struct TrapTests {
             )
             // Claim checks two actions; the third check is VerifyStart's.
             for count in 1...2 {
-                try await eventually("Claim to ask polkit") { polkit.asked.seen.count == count }
+                try await eventually("Claim to ask polkit") { polkit.questions.seen.count == count }
                 polkit.decide()
                 polkit.think()
             }
-            try await eventually("VerifyStart to ask polkit") { polkit.asked.seen.count == 3 }
+            try await eventually("VerifyStart to ask polkit") { polkit.questions.seen.count == 3 }
             // This driver reports the finger at once.
             try expect(reader.rig.readers[0].command("SCAN right"), "the reader to be open")
             polkit.decide()
@@ -213,7 +213,7 @@ struct TrapTests {
             let id = try await reader.enroll()
             try await reader.rig.waitUntilFree()
             let polkit = try #require(reader.rig.polkit)
-            polkit.asked.forget()
+            polkit.questions.forget()
             let number = reader.bench.nextOperation()
             let call = try reader.sensor.verifyStream(
                 operation: number,
@@ -221,7 +221,7 @@ struct TrapTests {
                 options: [:]
             )
             // After Claim's two checks the driver opens the reader.
-            try await eventually("Claim to ask polkit") { polkit.asked.seen.count >= 2 }
+            try await eventually("Claim to ask polkit") { polkit.questions.seen.count >= 2 }
             try await reader.sensor.cancel(operation: number)
             let (error, _) = try await reader.failure(of: call)
             #expect(error.name == .sensorCanceled)
@@ -240,7 +240,7 @@ struct TrapTests {
         try await ReaderBench.run { reader in
             _ = try await reader.enroll()
             let polkit = try #require(reader.rig.polkit)
-            polkit.asked.forget()
+            polkit.questions.forget()
             polkit.think()
             let number = reader.bench.nextOperation()
             let call = try reader.sensor.verifyStream(
@@ -248,7 +248,7 @@ struct TrapTests {
                 uid: SensorBench.user,
                 options: [:]
             )
-            try await eventually("Claim to ask polkit") { !polkit.asked.seen.isEmpty }
+            try await eventually("Claim to ask polkit") { !polkit.questions.seen.isEmpty }
             try await reader.sensor.cancel(operation: number)
             let (error, _) = try await reader.failure(of: call)
             // Cancel does not wait for fprintd, which still waits for polkit.

@@ -206,16 +206,4 @@ struct ClientWireTests {
         releases.record(true)
         call.answer(.now(()), "") { (_, _) throws(DBusError) in }
     }
-
-    func get(
-        _ property: String,
-        for peer: Peer?,
-        into writer: inout MessageWriter
-    ) throws(DBusError) {}
-
-    func set(
-        _ property: String,
-        from reader: inout MessageReader,
-        by peer: Peer
-    ) throws(DBusError) {}
 }

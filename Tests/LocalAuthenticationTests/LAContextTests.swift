@@ -106,7 +106,7 @@ struct LAContextTests {
             async let fifth = code(of: .deviceOwnerAuthenticationWithBiometrics)
             try await desk.queue("no-match")
             try await eventually("the fourth failure") {
-                desk.agent.updates.seen.count { $0 == "no-match" } == 4
+                desk.agent.updates.seen.count { $0.kind == "no-match" } == 4
             }
             #expect(context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil))
             try await desk.queue("no-match")

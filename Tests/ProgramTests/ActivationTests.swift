@@ -178,10 +178,10 @@ struct ActivationTests {
                     answers.record("\(error)")
                 }
             }
-            var sensor: StandInSensor?
+            var sensor: ScriptedSensor?
             try await Self.openGate(on: bus) {
                 #expect(answers.seen.isEmpty)
-                sensor = try StandInSensor(bus, name: "Slow")
+                sensor = try ScriptedSensor.slow(on: bus.connect())
             }
             let answer = try await answers.first("an answer", within: .seconds(60)) { _ in true }
             #expect(answer == call.expected)

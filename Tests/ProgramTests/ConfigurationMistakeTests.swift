@@ -61,7 +61,7 @@ struct ConfigurationMistakeTests {
         try await PrivateBus.run { bus in
             try Self.write(Self.mistake, on: bus)
             let verifier = try ScriptedVerifier(on: bus)
-            let sensor = try StandInSensor(bus, name: "Slow")
+            let sensor = try ScriptedSensor.slow(on: bus.connect())
             try await Self.offerDaemon(on: bus)
             let client = try bus.connect()
             let (name, root) = (TestDaemon.name, TestDaemon.root)

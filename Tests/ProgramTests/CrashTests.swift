@@ -51,14 +51,9 @@ struct CrashTests {
         defer { doomed.connection.close() }
         if victim == .agent {
             try await bench.unregister()
-            let agent = StandInAgent(doomed.connection)
-            doomed.connection.export(CrashBench.agentPath, [Agent1Interface(agent)])
-            let theirs = Authentication1Proxy(
-                doomed.connection,
-                destination: TestDaemon.name,
-                path: TestDaemon.root
-            )
-            _ = try await theirs.registerAgent(agent: CrashBench.agentPath, options: [:])
+            let agent = ScriptedAgent(doomed.connection)
+            agent.will(.watch)
+            try await agent.register()
         }
         let clients = [bench.connection, try bench.bystander(), doomed.connection]
         var calls: [(isDoomed: Bool, answer: Task<String?, Never>)] = []

@@ -52,7 +52,7 @@ struct LostSignalTests {
         event.happen(false, at: bench)
         try await bench.simulated.touch(matching: true)
         #expect(await bench.end(of: running)?.name == .systemCancel)
-        #expect(await bench.agent.ends.next() == "system")
+        #expect(try await bench.agent.end() == "system")
     }
 
     @Test(
@@ -62,16 +62,17 @@ struct LostSignalTests {
     @BusActor
     func lookedUp(_ event: Event?) async throws {
         let bench = try await SessionBench()
-        let slow = try StandInSensor(bench.bus, name: "Slow")
+        let slow = try ScriptedSensor.slow(on: bench.bus.connect())
         try await bench.device("Slow", becomes: "")
         try await bench.registerAgent()
         let running = try await bench.evaluation(sensors: 2)
         bench.logind.losesSignals = true
         slow.onList = {
-            slow.templates.append("new")
+            slow.onList = nil
+            _ = slow.add("new", for: getuid())
             event?.happen(false, at: bench)
         }
-        slow.finish(.success("new"))
+        try await slow.operation().succeed("new")
         #expect(await bench.end(of: running)?.name == (event == nil ? nil : .systemCancel))
         #expect(slow.onList == nil)
     }
@@ -84,17 +85,20 @@ struct LostSignalTests {
     func lookedUpOnceMore(_ event: Event?) async throws {
         let bench = try await SessionBench()
         // On logind's connection, so that its messages precede logind's later replies.
-        let slow = try StandInSensor(on: bench.logind.connection, name: "Slow")
+        let slow = try ScriptedSensor.slow(on: bench.logind.connection)
         try await bench.device("Slow", becomes: "")
         try await bench.registerAgent()
         let running = try await bench.evaluation(sensors: 2)
         bench.logind.losesSignals = true
         bench.logind.onSleepQuestion = {
             bench.logind.onSleepQuestion = nil
-            slow.tellChange(of: getuid())
-            slow.onList = { event?.happen(false, at: bench) }
+            slow.signals.templatesChanged(uid: getuid())
+            slow.onList = {
+                slow.onList = nil
+                event?.happen(false, at: bench)
+            }
         }
-        slow.finish(.success("one"))
+        try await slow.operation().succeed("one")
         #expect(await bench.end(of: running)?.name == (event == nil ? nil : .systemCancel))
         #expect(bench.logind.onSleepQuestion == nil)
         #expect(slow.onList == nil)
@@ -108,7 +112,7 @@ struct LostSignalTests {
         let running = try await bench.evaluation(policy: 2)
         bench.logind.losesSignals = true
         event.happen(false, at: bench)
-        bench.agent.type(PAMService.passcode)
+        bench.agent.enter(PAMService.passcode)
         #expect(await bench.end(of: running)?.name == .systemCancel)
     }
 
@@ -122,7 +126,7 @@ struct LostSignalTests {
         event.happen(false, at: bench)
         try await bench.manager.submitConfirm(prompt: bench.agent.last)
         #expect(await bench.end(of: running)?.name == .systemCancel)
-        #expect(await bench.agent.ends.next() == "system")
+        #expect(try await bench.agent.end() == "system")
     }
 
     @Test("L4: An app's password after a lost signal is not accepted", arguments: Event.allCases)
@@ -134,7 +138,7 @@ struct LostSignalTests {
         let running = try await bench.evaluation(withPasswordIn: context)
         bench.logind.losesSignals = true
         event.happen(false, at: bench)
-        bench.agent.type("word")
+        bench.agent.enter("word")
         #expect(await bench.end(of: running)?.name == .systemCancel)
         #expect(try await !context.isCredentialSet(credentialType: 0))
     }

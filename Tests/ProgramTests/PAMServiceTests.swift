@@ -9,20 +9,8 @@ import Testing
 struct PAMServiceTests {
     init() { EventLoop.shared.startThread() }
 
-    /// Answers each evaluation at once, and records reports.
-    @BusActor private final class HastyService: ServedInterface {
-        nonisolated static let description = InterfaceDescription(
-            name: Authentication1.interface,
-            methods: [
-                "RegisterAgent": .init(name: "RegisterAgent", input: "oa{sv}", output: "s"),
-                "Evaluate": .init(name: "Evaluate", input: "usa{sv}", output: "a{sv}"),
-                "ReportUnlock": .init(name: "ReportUnlock", input: "us", output: ""),
-                "SubmitConfirm": .init(name: "SubmitConfirm", input: "s", output: ""),
-            ],
-            properties: [],
-            introspection: #"<interface name="org.localauth.Authentication1"/>"#
-        )
-
+    /// Answers each evaluation at once.
+    @BusActor private final class HastyService {
         var mechanism = "passcode"
         var refusal: DBusError?
         /// Whether it shows a prompt first, and answers once there is a match.
@@ -31,81 +19,47 @@ struct PAMServiceTests {
         var types: [UInt32] = []
         /// Whether a confirmation ends in an interruption.
         var isInterrupted = false
-        let reports = EventRecorder<String>()
         /// The requested timeouts, in milliseconds.
         private(set) var timeouts: [UInt64?] = []
         /// The test records a value here for a match.
         let matches = EventRecorder<Bool>()
-        private let confirmations = EventRecorder<Bool>()
-        private let connection: Connection
+        private let service: StandInService
 
         init(in place: PAMBench) async throws {
             try await place.daemon.stop()
-            connection = try place.bus.connect()
-            connection.export(TestDaemon.root, [self])
-            try connection.requestName(TestDaemon.name)
-        }
-
-        func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
-            switch member {
-            case "RegisterAgent":
-                call.answer(.now("session"), "s") { (session, writer) throws(DBusError) in
-                    try writer.write(session)
-                }
-            case "Evaluate":
-                if let refusal { throw refusal }
-                let options = try Self.options(of: call)
-                // The module checks whether biometry is available before it asks on a terminal.
-                if options["interaction-not-allowed"] != nil {
-                    throw DBusError(.notInteractive, "The module may ask.")
-                }
-                timeouts.append(Self.timeout(options))
-                let (caller, result) = (call.peer.name, ["mechanism": Variant.string(mechanism)])
-                let answer: Answer<[String: Variant]> =
-                    showsPrompt
-                    ? .later { () async throws(DBusError) in try await self.prompt(caller) }
-                    : .now(result)
-                call.answer(answer, "a{sv}") { (result, writer) throws(DBusError) in
-                    try writer.write(result)
-                }
-            case "SubmitConfirm":
-                confirmations.record(true)
-                call.answer(.now(()), "") { (_, _) throws(DBusError) in }
-            default:
-                let method = try call.read("us") { (reader) throws(DBusError) in
-                    _ = try reader.read(UInt32.self)
-                    return try reader.read(String.self)
-                }
-                reports.record(method)
-                call.answer(.now(()), "") { (_, _) throws(DBusError) in }
+            service = try StandInService(place.bus)
+            service.evaluation = { [unowned self] caller, options throws(DBusError) in
+                try await answer(caller, options)
             }
         }
 
-        private static func options(
-            of call: IncomingCall
-        ) throws(DBusError) -> [String: Variant] {
-            try call.read("usa{sv}") { (reader) throws(DBusError) in
-                _ = (try reader.read(UInt32.self), try reader.read(String.self))
-                return try reader.read([String: Variant].self)
+        var reports: EventRecorder<String> { service.reports }
+
+        private func answer(
+            _ caller: String,
+            _ options: [String: Variant]
+        ) async throws(DBusError) -> [String: Variant] {
+            if let refusal { throw refusal }
+            // The module checks whether biometry is available before it asks on a terminal.
+            if options["interaction-not-allowed"] != nil {
+                throw DBusError(.notInteractive, "The module may ask.")
             }
+            timeouts.append(options["timeout"]?.asUInt64)
+            if showsPrompt { try await prompt(caller) }
+            return ["mechanism": .string(mechanism)]
         }
 
-        private static func timeout(_ options: [String: Variant]) -> UInt64? {
-            guard case .uint64(let timeout) = options["timeout"] else { return nil }
-            return timeout
-        }
-
-        private func prompt(_ caller: String) async throws(DBusError) -> [String: Variant] {
-            let path = ObjectPath(trusted: "/org/localauth/Agent1")
-            let agent = Agent1Proxy(connection, destination: caller, path: path)
+        private func prompt(_ caller: String) async throws(DBusError) {
             let kinds = Variant.array(element: .uint32, types.map { .uint32($0) })
+            let path = ObjectPath(trusted: "/org/localauth/Agent1")
+            let agent = Agent1Proxy(service.connection, destination: caller, path: path)
             try await agent.begin(prompt: "prompt", details: ["biometry-types": kinds])
             for type in types { tell("sensor-busy", ["biometry-type": .uint32(type)], to: caller) }
             tell("prompt-shown", to: caller)
             _ = try? await matches.first("a match", within: .seconds(60)) { $0 }
-            guard isInterrupted else { return ["mechanism": .string(mechanism)] }
+            guard isInterrupted else { return }
             tell("confirmation-required", to: caller)
-            _ = try? await confirmations.first("a confirmation", within: .seconds(60)) { $0 }
+            while await service.next() != .confirmed {}
             throw DBusError(.systemCancel, "Something came first.")
         }
 
@@ -114,29 +68,9 @@ struct PAMServiceTests {
             _ details: [String: Variant] = [:],
             to caller: String
         ) {
-            connection.emit(
-                path: TestDaemon.root,
-                interface: TestDaemon.name,
-                member: "Event",
-                signature: "sa{sv}",
-                to: caller
-            ) { (writer) throws(DBusError) in
-                try writer.write(kind)
-                try writer.write(details)
-            }
+            Authentication1Signals(service.connection, path: TestDaemon.root)
+                .event(kind: kind, detail: details, to: caller)
         }
-
-        func get(
-            _ property: String,
-            for peer: Peer?,
-            into writer: inout MessageWriter
-        ) throws(DBusError) {}
-
-        func set(
-            _ property: String,
-            from reader: inout MessageReader,
-            by peer: Peer
-        ) throws(DBusError) {}
     }
 
     @Test("A reply with a mechanism other than biometry recognises no user")

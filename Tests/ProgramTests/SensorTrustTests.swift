@@ -100,9 +100,9 @@ struct SensorTrustTests {
     @BusActor func undescribed() async throws {
         let bench = try await Bench()
         let connection = try bench.system.connect()
-        let recorder = RecordingSensor()
-        connection.export(ObjectPath(trusted: "/org/localauth/Sensor1"), [recorder])
-        try connection.requestName("org.localauth.Sensor1.Stray")
+        let recorder = ScriptedSensor("Stray", on: connection)
+        recorder.onLook = { recorder.calls.record("get") }
+        try recorder.appear()
         try await bench.becomes("Stray", "untrusted")
         let finding = try await bench.finding("Stray")
         #expect(finding.contains("/sensors/Stray.conf."), "\(finding)")
@@ -203,42 +203,5 @@ struct SensorTrustTests {
         }
         #expect(!verifier.asked.seen.isEmpty)
         await bus.end()
-    }
-}
-
-/// A sensor that records all calls.
-private struct RecordingSensor: ServedInterface {
-    let calls = EventRecorder<String>()
-
-    static let description = InterfaceDescription(
-        name: "org.localauth.Sensor1",
-        methods: [
-            "ListTemplates": .init(name: "ListTemplates", input: "u", output: "a(ssx)"),
-            "Health": .init(name: "Health", input: "", output: "ss"),
-        ],
-        properties: [.init(name: "Strength", signature: "s", isWritable: false, change: .value)],
-        introspection: #"<interface name="org.localauth.Sensor1"/>"#
-    )
-
-    func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
-        calls.record(member)
-        throw DBusError(.failed, "It is only here to be asked.")
-    }
-
-    func get(
-        _ property: String,
-        for peer: Peer?,
-        into writer: inout MessageWriter
-    ) throws(DBusError) {
-        calls.record("get")
-        try writer.write("strong")
-    }
-
-    func set(
-        _ property: String,
-        from reader: inout MessageReader,
-        by peer: Peer
-    ) throws(DBusError) {
-        throw DBusError(.propertyReadOnly, "The property is read-only.")
     }
 }

@@ -3,163 +3,15 @@ import Foundation
 import LocalAuthBus
 import TestSupport
 
-/// Plays a prompt agent that only records its calls.
-@BusActor final class StandInAgent: Agent1Service {
-    let prompts = Feed<[String: Variant]>()
-    let ends = Feed<String>()
-    /// Gets a value for each request for an app's password.
-    let passwords = Feed<Void>()
-    private(set) var last = ""
-    private(set) var count = 0
-    private let answers: SealedAnswers
-
-    init(_ connection: Connection) { answers = SealedAnswers(connection) }
-
-    func type(_ text: String) { answers.type(text, into: last) }
-
-    func begin(
-        prompt: String,
-        details: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> {
-        last = prompt
-        count += 1
-        answers.learn(prompt, details["stage"]?.asString, details)
-        prompts.add(details)
-        return .now(())
+extension ScriptedSensor {
+    /// A fingerprint sensor with the template "one", whose operations end when the test says so.
+    static func slow(on connection: Connection) throws(DBusError) -> ScriptedSensor {
+        let sensor = ScriptedSensor("Slow", on: connection)
+        (sensor.onCancel, sensor.isReadyAtOnce) = (.ignore, true)
+        sensor.templates[getuid()] = [Template(id: "one", label: "finger", created: 0)]
+        try sensor.appear()
+        return sensor
     }
-
-    func update(
-        prompt: String,
-        kind: String,
-        detail: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> {
-        answers.learn(prompt, kind, detail)
-        if kind == "application-password-required" { passwords.add(()) }
-        return .now(())
-    }
-
-    func end(
-        prompt: String,
-        outcome: String,
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> {
-        ends.add(outcome)
-        return .now(())
-    }
-}
-
-/// Plays a fingerprint sensor whose operations end when the test says so.
-@BusActor final class StandInSensor: Sensor1Service {
-    nonisolated static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
-
-    /// Gets a value for each Cancel.
-    let cancels = Feed<Void>()
-    var templates = ["one"]
-    /// Called once at the next ListTemplates, before the reply is built.
-    var onList: (@BusActor () -> Void)?
-    private let connection: Connection
-    private var running: CheckedContinuation<Result<String, DBusError>, Never>?
-
-    convenience init(_ bus: PrivateBus, name: String) throws {
-        try self.init(on: bus.connect(), name: name)
-    }
-
-    init(on connection: Connection, name: String) throws {
-        self.connection = connection
-        connection.export(Self.path, [Sensor1Interface(self)])
-        try connection.requestName("org.localauth.Sensor1." + name)
-    }
-
-    /// Signals that a user's templates changed.
-    func tellChange(of uid: UInt32) {
-        Sensor1Signals(connection, path: Self.path).templatesChanged(uid: uid)
-    }
-
-    func finish(_ result: Result<String, DBusError>) {
-        running?.resume(returning: result)
-        running = nil
-    }
-
-    func verify(
-        operation: UInt64,
-        uid: UInt32,
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<String> {
-        Sensor1Signals(connection, path: Self.path)
-            .event(operation: operation, kind: "ready", detail: [:], to: call.peer.name)
-        return .later { () throws(DBusError) in
-            try await withCheckedContinuation { self.running = $0 }.get()
-        }
-    }
-
-    func enroll(
-        operation: UInt64,
-        uid: UInt32,
-        label: String,
-        options: [String: Variant],
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<String> { .now("one") }
-
-    func cancel(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Void> {
-        cancels.add(())
-        return .now(())
-    }
-
-    func listTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[Template]> {
-        let happens = onList
-        onList = nil
-        happens?()
-        return .now(templates.map { Template(id: $0, label: "finger", created: 0) })
-    }
-
-    func renameTemplate(
-        uid: UInt32,
-        id: String,
-        label: String,
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { .now(()) }
-
-    func removeTemplate(
-        uid: UInt32,
-        id: String,
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { .now(()) }
-
-    func learn(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
-        .now(false)
-    }
-
-    func listLearned(
-        uid: UInt32,
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<[LearnedEntry]> { .now([]) }
-
-    func removeLearned(
-        uid: UInt32,
-        id: String,
-        call: IncomingCall
-    ) throws(DBusError) -> Answer<Void> { .now(()) }
-
-    func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
-        .now(0)
-    }
-
-    func health(call: IncomingCall) throws(DBusError) -> Answer<(state: String, message: String)> {
-        .now(("ok", ""))
-    }
-
-    func protocolVersions(for peer: Peer?) throws(DBusError) -> [UInt32] { [1] }
-    func description(for peer: Peer?) throws(DBusError) -> String { "A stand-in." }
-    func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { 1 }
-    func strength(for peer: Peer?) throws(DBusError) -> String { "strong" }
-    func present(for peer: Peer?) throws(DBusError) -> Bool { true }
-    func unavailability(for peer: Peer?) throws(DBusError) -> String { "" }
-    func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 1 }
-    func instructions(for peer: Peer?) throws(DBusError) -> [String: String] { [:] }
-    func maxTemplates(for peer: Peer?) throws(DBusError) -> UInt32 { 0 }
 }
 
 /// Runs a daemon with logind, a sensor and an agent.
@@ -170,7 +22,8 @@ import TestSupport
     let bus: PrivateBus
     let logind: StandInLogind
     let session: StandInSession
-    let agent: StandInAgent
+    /// Only records its calls.
+    let agent: ScriptedAgent
     let simulated: SimulatedSensor1Proxy
     private let daemon: TestDaemon
 
@@ -196,7 +49,8 @@ import TestSupport
         logind.isPreparingForSleep = isAsleep
         if startsLogind { try logind.start() }
         let client = logind.connection
-        agent = StandInAgent(client)
+        agent = ScriptedAgent(client)
+        agent.will(.watch)
         try await bus.startVerifier()
         daemon = try await TestDaemon(on: bus, configuration: configuration)
         try bus.start(["localauth-sensor-simulated"])
@@ -204,15 +58,12 @@ import TestSupport
         simulated = SimulatedSensor1Proxy(
             client,
             destination: TestDaemon.sensorName,
-            path: StandInSensor.path
+            path: ScriptedSensor.path
         )
         _ = try await simulated.addTemplate(uid: getuid(), label: "finger")
         let reason = isAsleep ? "suspended" : isRemote ? "remote-session" : ""
         try await device("Simulated", becomes: reason)
-        client.export(Self.agentPath, [Agent1Interface(agent)])
     }
-
-    nonisolated static let agentPath = ObjectPath(trusted: "/agent")
 
     var process: ChildProcess { daemon.process }
     var owner: String { daemon.owner }
@@ -226,7 +77,7 @@ import TestSupport
     }
 
     func registerAgent(_ options: [String: Variant] = [:]) async throws {
-        _ = try await manager.registerAgent(agent: Self.agentPath, options: options)
+        try await agent.register(options)
     }
 
     func context(_ properties: [String: Variant]) async throws -> Context1Proxy {
@@ -260,7 +111,7 @@ import TestSupport
         let key = SimulatedSensor1Proxy(
             logind.connection,
             destination: "org.localauth.Sensor1.Key",
-            path: StandInSensor.path
+            path: ScriptedSensor.path
         )
         _ = try await key.addTemplate(uid: getuid(), label: "key")
     }
@@ -305,13 +156,15 @@ import TestSupport
     ) async throws -> StreamingCall<[String: Variant]> {
         let biometryAndPassword: UInt64 = 1 << 1 | 1 << 31
         try await simulated.queue(outcomes: ["match"])
+        var asked: Int { agent.updates.seen.count { $0.kind == "application-password-required" } }
+        let before = asked
         let call = try context.evaluateAccessControlStream(
             accessControl: ["flags": .uint64(biometryAndPassword)],
             operation: 1,
             reason: "test",
             options: [:]
         )
-        _ = await agent.passwords.next()
+        _ = try await agent.updates.first("a password to be asked for") { _ in asked > before }
         return call
     }
 

@@ -122,7 +122,7 @@ struct SessionSleepTests {
     @BusActor
     func suspend() async throws {
         let bench = try await SessionBench()
-        let slow = try StandInSensor(bench.bus, name: "Slow")
+        let slow = try ScriptedSensor.slow(on: bench.bus.connect())
         try await bench.device("Slow", becomes: "")
         try await bench.registerAgent()
         #expect(await bench.logind.delays.next() == true)
@@ -132,20 +132,20 @@ struct SessionSleepTests {
 
         bench.logind.prepareForSleep(true)
         #expect(await bench.end(of: call)?.name == .systemCancel)
-        #expect(await bench.agent.ends.next() == "system")
-        await slow.cancels.next()
+        #expect(try await bench.agent.end() == "system")
+        _ = try await slow.operation().canceled.first("Cancel") { _ in true }
         for name in ["Simulated", "Slow"] { try await bench.device(name, becomes: "suspended") }
         #expect(await bench.evaluate(policy: 2)?.name == .systemCancel)
         // A match after Cancel does not count, and the machine may sleep only afterwards.
         #expect(bench.logind.isDelayed)
-        slow.finish(.success("one"))
+        try await slow.operation().succeed("one")
         #expect(await bench.logind.delays.next() == false)
 
         bench.logind.prepareForSleep(false)
         #expect(await bench.logind.delays.next() == true)
         for name in ["Simulated", "Slow"] { try await bench.device(name, becomes: "") }
         let next = try await bench.evaluation(sensors: 2)
-        slow.finish(.success("one"))
+        try await slow.operation(1).succeed("one")
         #expect(try await next.reply()["sensor"] == .string("Slow"))
         #expect(try await bench.evaluateWithMatch() == nil)
     }

@@ -285,7 +285,7 @@ struct SessionTests {
         }
         try await bench.registerAgent(["process": .uint32(UInt32(getpid()))])
         let call = try bench.manager.evaluateStream(policy: 2, reason: "test", options: [:])
-        let details = try #require(await bench.agent.prompts.next())
+        let details = try await bench.agent.prompt().details
         #expect(details["stage"] == .string("passcode"))
         #expect(details["sensors"]?.asStrings == [])
         try await bench.manager.submitCancel(prompt: bench.agent.last)
@@ -335,7 +335,7 @@ struct SessionTests {
         }
         #expect(await bench.end(of: running)?.name == .systemCancel)
         #expect(await bench.end(of: waiting)?.name == .systemCancel)
-        #expect(await bench.agent.ends.next() == "system")
+        #expect(try await bench.agent.end() == "system")
         switch interruption {
         case .locked: bench.session.lock(false)
         case .left: bench.session.activate(true)

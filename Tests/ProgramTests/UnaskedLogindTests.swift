@@ -192,7 +192,7 @@ struct UnaskedLogindTests {
             let context = try await bench.context([:])
             let running = try await bench.evaluation(withPasswordIn: context)
             bench.logind.refusals = refusals
-            bench.agent.type("word")
+            bench.agent.enter("word")
             #expect(await bench.end(of: running)?.name == (refusals == 0 ? nil : .systemCancel))
             let isKept = try await context.isCredentialSet(credentialType: 0)
             #expect(isKept == (refusals == 0))
@@ -221,7 +221,7 @@ struct UnaskedLogindTests {
             bench.logind.refusals = 0
             let running = try await bench.evaluation(policy: 2)
             bench.logind.refusals = refusals
-            bench.agent.type(PAMService.passcode)
+            bench.agent.enter(PAMService.passcode)
             #expect(await bench.end(of: running)?.name == (refusals == 0 ? nil : .systemCancel))
         }
     }

@@ -50,8 +50,8 @@ struct KeyServiceTests {
                 #expect(result["mechanism"] == .string("companion"))
                 #expect(result["sensor"] == .string("Fido2"))
             }
-            #expect(agent.updates.seen.contains("no-match"))
-            #expect(agent.updates.seen.contains("hint"))
+            #expect(agent.updates.seen.contains { $0.kind == "no-match" })
+            #expect(agent.updates.seen.contains { $0.kind == "hint" })
 
             key.unplug()
             try await eventually("no key") { try await !device.available() }

@@ -189,8 +189,7 @@ struct FullDiskTests {
                     options: ["sensors": .strings([])]
                 )
             }
-            let polkit = try ScriptedPolkit(on: bench.bus.connect())
-            polkit.word = .yes
+            let polkit = try StandInPolkit(on: bench.bus.connect())
             for uid in [person.peer.uid, person.peer.uid + 1] {
                 await expectName(.failed) {
                     try await manager.requirePasscode(uid: uid, cause: "left")

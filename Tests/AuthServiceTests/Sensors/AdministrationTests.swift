@@ -6,134 +6,6 @@ import Testing
 
 @testable import AuthService
 
-/// Plays polkit.
-@BusActor
-final class ScriptedPolkit {
-    struct Question: Equatable, Sendable {
-        let kind: String
-        let name: String?
-        let action: String
-        let flags: UInt32
-    }
-
-    /// The reply to a call.
-    enum Word: Sendable {
-        case yes, no, challenge
-        /// A reply with a wrong signature.
-        case nonsense
-        case error
-        /// No reply.
-        case silence
-    }
-
-    var word = Word.no
-    let questions = EventRecorder<Question>()
-    /// The cancellation ids of the calls.
-    let cancellations = EventRecorder<String>()
-    /// The cancellation ids that were canceled.
-    let withdrawn = EventRecorder<String>()
-    let connection: Connection
-
-    init(on connection: Connection) throws {
-        self.connection = connection
-        let path = ObjectPath(trusted: "/org/freedesktop/PolicyKit1/Authority")
-        connection.export(path, [PolkitInterface(polkit: self)])
-        try connection.requestName("org.freedesktop.PolicyKit1")
-    }
-}
-
-private struct PolkitInterface: ServedInterface {
-    unowned let polkit: ScriptedPolkit
-
-    static let description = InterfaceDescription(
-        name: "org.freedesktop.PolicyKit1.Authority",
-        methods: [
-            "CheckAuthorization": .init(
-                name: "CheckAuthorization",
-                input: "(sa{sv})sa{ss}us",
-                output: "(bba{ss})"
-            ),
-            "CancelCheckAuthorization": .init(
-                name: "CancelCheckAuthorization",
-                input: "s",
-                output: ""
-            ),
-        ],
-        properties: [],
-        introspection: #"<interface name="org.freedesktop.PolicyKit1.Authority"/>"#
-    )
-
-    func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
-        guard member == "CheckAuthorization" else {
-            let id = try call.read("s") { reader throws(DBusError) in
-                try reader.read(String.self)
-            }
-            polkit.withdrawn.record(id)
-            return call.answer(.now(()), "") { _, _ throws(DBusError) in }
-        }
-        let (question, cancellation) = try Self.question(call)
-        polkit.questions.record(question)
-        polkit.cancellations.record(cancellation)
-        switch polkit.word {
-        case .nonsense:
-            call.answer(.now(true), "b") { value, writer throws(DBusError) in
-                try writer.write(value)
-            }
-        case .error:
-            throw DBusError("org.freedesktop.PolicyKit1.Error.Failed", "It can't be said.")
-        case .silence:
-            call.answer(
-                Answer<Bool>
-                    .later { () throws(DBusError) in
-                        await pause(.seconds(600))
-                        return true
-                    },
-                "b"
-            ) { value, writer throws(DBusError) in try writer.write(value) }
-        case .yes, .no, .challenge:
-            call.answer(.now(polkit.word), "(bba{ss})") { word, writer throws(DBusError) in
-                try writer.structure("bba{ss}") { writer throws(DBusError) in
-                    try writer.write(word == .yes)
-                    try writer.write(word == .challenge)
-                    try writer.write([String: String]())
-                }
-            }
-        }
-    }
-
-    private static func question(
-        _ call: IncomingCall
-    ) throws(DBusError) -> (ScriptedPolkit.Question, cancellation: String) {
-        try call.read("(sa{sv})sa{ss}us") { reader throws(DBusError) in
-            let subject = try reader.structure("sa{sv}") { reader throws(DBusError) in
-                (try reader.read(String.self), try reader.read([String: Variant].self))
-            }
-            let action = try reader.read(String.self)
-            _ = try reader.read([String: String].self)
-            let flags = try reader.read(UInt32.self)
-            let question = ScriptedPolkit.Question(
-                kind: subject.0,
-                name: subject.1["name"]?.asString,
-                action: action,
-                flags: flags
-            )
-            return (question, try reader.read(String.self))
-        }
-    }
-
-    func get(
-        _ property: String,
-        for peer: Peer?,
-        into writer: inout MessageWriter
-    ) throws(DBusError) {}
-
-    func set(
-        _ property: String,
-        from reader: inout MessageReader,
-        by peer: Peer
-    ) throws(DBusError) {}
-}
-
 /// Calls for other users without root, which polkit decides.
 ///
 /// The caller is the user nobody. The other user is the user that runs the test.
@@ -218,8 +90,7 @@ struct AdministrationTests {
     func allowed() async throws {
         try await ServiceBench.run { bench in
             let (sensor, app) = try await Self.prepare(bench)
-            let polkit = try ScriptedPolkit(on: bench.bus.connect())
-            polkit.word = .yes
+            let polkit = try StandInPolkit(on: bench.bus.connect())
             for (action, call) in Self.calls {
                 try await call(bench, app)
                 #expect(
@@ -247,7 +118,8 @@ struct AdministrationTests {
     func enrolment() async throws {
         try await ServiceBench.run { bench in
             let (sensor, app) = try await Self.prepare(bench)
-            let polkit = try ScriptedPolkit(on: bench.bus.connect())
+            let polkit = try StandInPolkit(on: bench.bus.connect())
+            polkit.word = .no
             let device = bench.device(on: app)
             let refusal = await #expect(throws: DBusError.self) {
                 try await device.enroll(label: "x", options: ["uid": .uint32(0)])
@@ -265,13 +137,13 @@ struct AdministrationTests {
 
     @Test(
         "No, a challenge, an invalid reply, an error and a missing polkit refuse",
-        arguments: [ScriptedPolkit.Word.no, .challenge, .nonsense, .error, nil]
+        arguments: [StandInPolkit.Word.no, .challenge, .nonsense, .error, nil]
     )
-    func refused(_ word: ScriptedPolkit.Word?) async throws {
+    func refused(_ word: StandInPolkit.Word?) async throws {
         try await ServiceBench.run { bench in
             let (sensor, app) = try await Self.prepare(bench)
             let polkit = try word.map { word in
-                let polkit = try ScriptedPolkit(on: bench.bus.connect())
+                let polkit = try StandInPolkit(on: bench.bus.connect())
                 polkit.word = word
                 return polkit
             }
@@ -288,10 +160,9 @@ struct AdministrationTests {
     func impostor() async throws {
         try await ServiceBench.run { bench in
             let (sensor, app) = try await Self.prepare(bench)
-            let polkit = try ScriptedPolkit(
+            let polkit = try StandInPolkit(
                 on: try Connection(.address(Person.address(bench.bus)))
             )
-            polkit.word = .yes
             for (_, call) in Self.calls {
                 #expect(await Self.refusal(call, bench, app) == .accessDenied)
             }
@@ -304,7 +175,7 @@ struct AdministrationTests {
     func silence() async throws {
         try await ServiceBench.run { bench in
             let (sensor, app) = try await Self.prepare(bench)
-            let polkit = try ScriptedPolkit(on: bench.bus.connect())
+            let polkit = try StandInPolkit(on: bench.bus.connect())
             polkit.word = .silence
             let device = bench.device(on: app)
             let options: [String: Variant] = ["uid": .uint32(0), "timeout": .uint64(60_000)]
@@ -360,8 +231,7 @@ struct AdministrationTests {
     @BusActor
     func sessionBus() async throws {
         try await PrivateBus.run { bus in
-            let polkit = try ScriptedPolkit(on: bus.connect())
-            polkit.word = .yes
+            let polkit = try StandInPolkit(on: bus.connect())
             let settings = bus.folder + "/localauth.conf"
             try TemporaryFolder.write(settings, "".utf8)
             _ = try bus.run(

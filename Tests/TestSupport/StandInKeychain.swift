@@ -1,35 +1,40 @@
-import DBus
+package import DBus
 import LocalAuthBus
-import Sealing
-import TestSupport
+package import Sealing
 
 /// A keychain with a single right, which records deletions and opens every secret.
-@BusActor
-final class StandInKeychain: Keychain1Service {
-    typealias Reply = @Sendable (_ key: RecipientKey, _ name: String) -> [UInt8]?
+@BusActor package final class StandInKeychain: Keychain1Service {
+    package typealias Reply = @Sendable (_ key: RecipientKey, _ name: String) -> [UInt8]?
 
-    private(set) var deleted: [[String]] = []
-    private(set) var added: [String: Variant]?
-    private(set) var secretFlags: Variant?
-    private(set) var keyFlags: Variant?
-    private(set) var opened: [[UInt8]] = []
+    /// The item that each search finds.
+    private var found = ["id": Variant.string("old item"), "desc": .string("old key")]
+    /// The number of searches.
+    package private(set) var searches = 0
+    package private(set) var deleted: [[String]] = []
+    package private(set) var added: [String: Variant]?
+    package private(set) var secretFlags: Variant?
+    package private(set) var keyFlags: Variant?
+    package private(set) var opened: [[UInt8]] = []
     /// Seals the secret for a reply to a public key and a unique name.
     private var reply: Reply = { _, _ in nil }
     private var refuses = false
-    private let connection: Connection
+    package let connection: Connection
     private let key = SealingKey()
 
-    init(on connection: Connection) throws {
+    package init(on connection: Connection) throws {
         self.connection = connection
         connection.export(Keychain1.path, [Keychain1Interface(self)])
         try connection.requestName(TestDaemon.name)
     }
 
-    func refuse() { refuses = true }
+    package func refuse() { refuses = true }
 
-    func answer(_ reply: @escaping Reply) { self.reply = reply }
+    /// Adds attributes to the item that each search finds.
+    package func find(_ attributes: [String: Variant]) { found.merge(attributes) { $1 } }
 
-    func add(
+    package func answer(_ reply: @escaping Reply) { self.reply = reply }
+
+    package func add(
         attributes: [String: Variant],
         secret: [UInt8],
         accessControl: [String: Variant],
@@ -46,15 +51,16 @@ final class StandInKeychain: Keychain1Service {
         return .now("new item")
     }
 
-    func search(
+    package func search(
         query: [String: Variant],
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[[String: Variant]]> {
-        .now([["id": .string("old item"), "desc": .string("old key")]])
+        searches += 1
+        return .now([found])
     }
 
-    func createKey(
+    package func createKey(
         attributes: [String: Variant],
         accessControl: [String: Variant],
         options: [String: Variant],
@@ -64,12 +70,12 @@ final class StandInKeychain: Keychain1Service {
         return .now(("new key", [UInt8](repeating: 4, count: 65)))
     }
 
-    func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
+    package func delete(ids: [String], call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
         deleted.append(ids)
         throw DBusError(.keychainNotAvailable, "The disk is full.")
     }
 
-    func read(
+    package func read(
         id: String,
         reason: String,
         options: [String: Variant],
@@ -81,27 +87,27 @@ final class StandInKeychain: Keychain1Service {
         return .now(secret)
     }
 
-    func sealingKey(for peer: Peer?) throws(DBusError) -> [UInt8] { key.publicKey }
+    package func sealingKey(for peer: Peer?) throws(DBusError) -> [UInt8] { key.publicKey }
 
     // MARK: Never called
 
     private static let unused = DBusError(.notSupported, "Nothing of that.")
 
-    func update(
+    package func update(
         id: String,
         attributes: [String: Variant],
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> { throw Self.unused }
 
-    func setSecret(
+    package func setSecret(
         id: String,
         secret: [UInt8],
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<Void> { throw Self.unused }
 
-    func sign(
+    package func sign(
         id: String,
         algorithm: String,
         data: [UInt8],
@@ -110,7 +116,7 @@ final class StandInKeychain: Keychain1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[UInt8]> { throw Self.unused }
 
-    func decrypt(
+    package func decrypt(
         id: String,
         algorithm: String,
         data: [UInt8],
@@ -119,7 +125,7 @@ final class StandInKeychain: Keychain1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[UInt8]> { throw Self.unused }
 
-    func keyExchange(
+    package func keyExchange(
         id: String,
         algorithm: String,
         publicKey: [UInt8],

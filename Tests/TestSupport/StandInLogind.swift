@@ -1,75 +1,76 @@
-import DBus
+import BusBench
+package import DBus
 import Glibc
 import Linux
-import LocalAuthBus
-import TestSupport
 
 /// A sequence of values that tests wait for.
-struct Feed<Value: Sendable>: Sendable {
+package struct Feed<Value: Sendable>: Sendable {
     private let values: AsyncStream<Value>
     private let sink: AsyncStream<Value>.Continuation
 
-    init() { (values, sink) = AsyncStream.makeStream() }
+    package init() { (values, sink) = AsyncStream.makeStream() }
 
-    func add(_ value: Value) { sink.yield(value) }
+    package func add(_ value: Value) { sink.yield(value) }
 
-    func next() async -> Value? {
+    package func next() async -> Value? {
         for await value in values { return value }
         return nil
     }
 }
 
 /// Plays the objects of logind, as far as the daemon uses them.
-@BusActor final class StandInLogind {
-    nonisolated static let name = "org.freedesktop.login1"
-    nonisolated static let root = ObjectPath(trusted: "/org/freedesktop/login1")
+@BusActor package final class StandInLogind {
+    package nonisolated static let name = "org.freedesktop.login1"
+    package nonisolated static let root = ObjectPath(trusted: "/org/freedesktop/login1")
 
-    let connection: Connection
-    var isLidClosed = false
-    var isDocked = false
-    var isPreparingForSleep = false
+    package let connection: Connection
+    package var isLidClosed = false
+    package var isDocked = false
+    package var isPreparingForSleep = false
     /// Awaited before replies about the machine.
-    var preparation: (@BusActor @Sendable () async -> Void)?
+    package var preparation: (@BusActor @Sendable () async -> Void)?
     /// The session of the test's process, if any.
-    var current: StandInSession?
+    package var current: StandInSession?
     /// The session of other processes, if any.
-    var others: StandInSession?
+    package var others: StandInSession?
     /// The user's preferred session.
-    var display: StandInSession?
+    package var display: StandInSession?
     /// The user's other sessions.
-    var more: [StandInSession] = []
+    package var more: [StandInSession] = []
     /// The user's state: `active` or `closing`.
-    var userState = "active"
+    package var userState = "active"
     /// Whether to drop signals, like a bus with full queues.
-    var losesSignals = false
+    package var losesSignals = false
     /// Whether the user's service manager runs the test's process.
-    var isUnit = false
+    package var isUnit = false
     /// The user's login time, in microseconds of CLOCK_MONOTONIC.
-    var loginTime: UInt64 = 0
+    package var loginTime: UInt64 = 0
     /// Called at each look-up of a process, before the reply.
-    var onLookUp: (@BusActor @Sendable () -> Void)?
+    package var onLookUp: (@BusActor @Sendable () -> Void)?
     /// Called at each read of PreparingForSleep, before the reply.
-    var onSleepQuestion: (@BusActor @Sendable () -> Void)?
+    package var onSleepQuestion: (@BusActor @Sendable () -> Void)?
     /// Awaited before an inhibitor is handed out, if set.
-    var beforeInhibitor: (@BusActor @Sendable () async -> Void)?
+    package var beforeInhibitor: (@BusActor @Sendable () async -> Void)?
     /// Replaces the reply to a look-up of a process.
-    var fault: DBusError?
+    package var fault: DBusError?
     /// The number of reads of PreparingForSleep to refuse for lack of room.
-    var refusals = 0
+    package var refusals = 0
     /// Counts calls and reads, by method and property.
-    var questions: [String: Int] = [:]
+    package var questions: [String: Int] = [:]
     /// Gets true each time the daemon inhibits sleep, and false when it stops.
-    let delays = Feed<Bool>()
+    package let delays = Feed<Bool>()
     /// The arguments of each Inhibit call: what, who, why and mode.
-    fileprivate(set) var inhibitions: [[String]] = []
-    private(set) var isDelayed = false
-    private var delay: EventSource?
+    package fileprivate(set) var inhibitions: [[String]] = []
+    /// The number of inhibitors that programs hold.
+    package private(set) var held = 0
+    package var isDelayed: Bool { held > 0 }
+    private var watches: [EventSource] = []
     /// Sends the inhibitors; nil refuses them.
-    var replies: RawClient?
+    package var replies: RawClient?
 
-    convenience init(_ bus: PrivateBus) throws { self.init(on: try bus.connect()) }
+    package convenience init(_ bus: PrivateBus) throws { self.init(on: try bus.connect()) }
 
-    init(on connection: Connection) {
+    package init(on connection: Connection) {
         self.connection = connection
         connection.export(Self.root, [LogindInterface(logind: self)]) { [weak self] _, _ in
             self?.preparation
@@ -79,17 +80,24 @@ struct Feed<Value: Sendable>: Sendable {
         try? connection.requestName("org.freedesktop.UPower")
     }
 
-    nonisolated static let user = ObjectPath(
+    package nonisolated static let user = ObjectPath(
         unchecked: "/org/freedesktop/login1/user/_\(getuid())"
     )
 
-    func start() throws { try connection.requestName(Self.name) }
+    package func start() throws { try connection.requestName(Self.name) }
 
-    func stop() { connection.releaseName(Self.name) }
+    package func stop() { connection.releaseName(Self.name) }
 
-    func tell(
+    /// Leaves the bus after pending messages are sent.
+    package func leave() {
+        connection.flush()
+        connection.close()
+    }
+
+    package func tell(
         _ member: String,
         _ signature: String = "",
+        to destination: String? = nil,
         _ encode: (inout MessageWriter) throws(DBusError) -> Void = { _ in }
     ) {
         guard !losesSignals else { return }
@@ -98,13 +106,13 @@ struct Feed<Value: Sendable>: Sendable {
             interface: "org.freedesktop.login1.Manager",
             member: member,
             signature: signature,
-            to: nil,
+            to: destination,
             encode
         )
     }
 
     /// Begins a session, with logind's signals.
-    func begin(_ session: StandInSession) {
+    package func begin(_ session: StandInSession) {
         tell("SessionNew", "so") { writer throws(DBusError) in
             try writer.write(session.id)
             try writer.write(session.path)
@@ -112,21 +120,24 @@ struct Feed<Value: Sendable>: Sendable {
         StandInSession.changed(connection, Self.user, "org.freedesktop.login1.User", [:])
     }
 
-    func logIn() {
+    package func logIn() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         loginTime = UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
     }
 
-    func prepareForSleep(_ isStarting: Bool) {
+    /// Signals the start or end of sleep to every program, or to a single destination.
+    package func prepareForSleep(_ isStarting: Bool, to destination: String? = nil) {
         isPreparingForSleep = isStarting
-        tell("PrepareForSleep", "b") { writer throws(DBusError) in try writer.write(isStarting) }
+        tell("PrepareForSleep", "b", to: destination) { writer throws(DBusError) in
+            try writer.write(isStarting)
+        }
     }
 
     /// Moves the lid.
     ///
     /// UPower signals it, while logind only answers queries.
-    func closeLid(_ isClosed: Bool, docked: Bool = false) {
+    package func closeLid(_ isClosed: Bool, docked: Bool = false) {
         isLidClosed = isClosed
         isDocked = docked
         StandInSession.changed(
@@ -137,7 +148,7 @@ struct Feed<Value: Sendable>: Sendable {
         )
     }
 
-    func remove(_ session: StandInSession) {
+    package func remove(_ session: StandInSession) {
         tell("SessionRemoved", "so") { writer throws(DBusError) in
             try writer.write(session.id)
             try writer.write(session.path)
@@ -148,7 +159,7 @@ struct Feed<Value: Sendable>: Sendable {
     }
 
     /// Ends the user's last session, without the signal for the user's own end.
-    func logOut(_ session: StandInSession) {
+    package func logOut(_ session: StandInSession) {
         userState = "closing"
         remove(session)
     }
@@ -162,40 +173,48 @@ struct Feed<Value: Sendable>: Sendable {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         try expect(socketpair(AF_UNIX, kind, 0, &ends) == 0, "a socket pair")
         let reading = OwnedDescriptor(adopting: ends[0])
-        isDelayed = true
+        held += 1
         delays.add(true)
-        delay = EventLoop.shared.watch(descriptor: reading.rawValue) { [weak self] in
-            withExtendedLifetime(reading) {
-                self?.delay?.cancel()
-                self?.isDelayed = false
-                self?.delays.add(false)
+        let index = watches.count
+        watches.append(
+            EventLoop.shared.watch(descriptor: reading.rawValue) { [weak self] in
+                withExtendedLifetime(reading) {
+                    self?.watches[index].cancel()
+                    self?.held -= 1
+                    self?.delays.add(false)
+                }
             }
-        }
+        )
         try replies.answer(call, with: OwnedDescriptor(adopting: ends[1]))
     }
 }
 
-@BusActor final class StandInSession {
-    let id: String
-    let path: ObjectPath
-    let isRemote: Bool
-    let uid: UInt32
+@BusActor package final class StandInSession {
+    package let id: String
+    package let path: ObjectPath
+    package let isRemote: Bool
+    package let uid: UInt32
     /// Empty for a login on a terminal, and for sessions made by other services.
-    var seat = "seat0"
+    package var seat = "seat0"
     /// The PAM service that made the session.
-    var service = "login"
-    var kind = "user"
-    var terminal = ""
+    package var service = "login"
+    package var kind = "user"
+    package var terminal = ""
     /// The kind of display: `tty`, `x11` or `wayland`.
-    var type = "tty"
+    package var type = "tty"
     /// Called once the session was read, before the reply.
-    var onLookUp: (@BusActor @Sendable () -> Void)?
-    private(set) var isActive = true
-    private(set) var isLocked = false
+    package var onLookUp: (@BusActor @Sendable () -> Void)?
+    package private(set) var isActive = true
+    package private(set) var isLocked = false
     private let connection: Connection
     fileprivate let logind: StandInLogind
 
-    init(_ id: String, at logind: StandInLogind, uid: UInt32 = getuid(), isRemote: Bool = false) {
+    package init(
+        _ id: String,
+        at logind: StandInLogind,
+        uid: UInt32 = getuid(),
+        isRemote: Bool = false
+    ) {
         self.id = id
         self.uid = uid
         self.isRemote = isRemote
@@ -205,17 +224,17 @@ struct Feed<Value: Sendable>: Sendable {
         connection.export(path, [LogindSessionInterface(session: self)])
     }
 
-    func activate(_ isActive: Bool) {
+    package func activate(_ isActive: Bool) {
         self.isActive = isActive
         tellChange(["Active": .bool(isActive), "State": .string(isActive ? "active" : "online")])
     }
 
-    func lock(_ isLocked: Bool) {
+    package func lock(_ isLocked: Bool) {
         self.isLocked = isLocked
         tellChange(["LockedHint": .bool(isLocked)])
     }
 
-    func askToLock() {
+    package func askToLock() {
         connection.emit(
             path: path,
             interface: "org.freedesktop.login1.Session",
@@ -229,7 +248,7 @@ struct Feed<Value: Sendable>: Sendable {
         Self.changed(connection, path, "org.freedesktop.login1.Session", properties)
     }
 
-    static func changed(
+    package static func changed(
         _ connection: Connection,
         _ path: ObjectPath,
         _ interface: String,
@@ -328,14 +347,6 @@ private struct LogindInterface: ServedInterface {
             logind.onSleepQuestion?()
         }
     }
-
-    func set(
-        _ property: String,
-        from reader: inout MessageReader,
-        by peer: Peer
-    ) throws(DBusError) {
-        throw DBusError(.propertyReadOnly, "The property is read-only.")
-    }
 }
 
 private struct LogindUserInterface: ServedInterface {
@@ -353,10 +364,6 @@ private struct LogindUserInterface: ServedInterface {
         introspection: #"<interface name="org.freedesktop.login1.User"/>"#
     )
 
-    func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
-        throw DBusError(.unknownMethod, "There is no such method.")
-    }
-
     func get(
         _ property: String,
         for peer: Peer?,
@@ -370,14 +377,6 @@ private struct LogindUserInterface: ServedInterface {
             try writer.write(logind.display?.id ?? "")
             try writer.write(logind.display?.path ?? ObjectPath(trusted: "/"))
         }
-    }
-
-    func set(
-        _ property: String,
-        from reader: inout MessageReader,
-        by peer: Peer
-    ) throws(DBusError) {
-        throw DBusError(.propertyReadOnly, "The property is read-only.")
     }
 }
 
@@ -420,10 +419,6 @@ private struct LogindSessionInterface: ServedInterface {
         introspection: #"<interface name="org.freedesktop.login1.Session"/>"#
     )
 
-    func invoke(_ member: String, _ call: IncomingCall) throws(DBusError) {
-        throw DBusError(.unknownMethod, "There is no such method.")
-    }
-
     func get(
         _ property: String,
         for peer: Peer?,
@@ -453,13 +448,5 @@ private struct LogindSessionInterface: ServedInterface {
         case "State": try writer.write(session.isActive ? "active" : "online")
         default: try writer.write(session.isLocked)
         }
-    }
-
-    func set(
-        _ property: String,
-        from reader: inout MessageReader,
-        by peer: Peer
-    ) throws(DBusError) {
-        throw DBusError(.propertyReadOnly, "The property is read-only.")
     }
 }

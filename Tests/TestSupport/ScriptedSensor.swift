@@ -1,12 +1,12 @@
-import DBus
-import LocalAuthBus
-import TestSupport
+package import BusBench
+package import DBus
+package import LocalAuthBus
 
 /// A third party's sensor, with programmable misbehaviour.
 @BusActor
-final class ScriptedSensor: Sensor1Service {
+package final class ScriptedSensor: Sensor1Service {
     /// The reaction to a canceled operation.
-    enum OnCancel {
+    package enum OnCancel {
         case obey
         /// Answers neither Cancel nor the operation.
         case ignore
@@ -16,16 +16,16 @@ final class ScriptedSensor: Sensor1Service {
 
     /// A Verify or Enroll call of the daemon.
     @BusActor
-    final class Operation {
-        let number: UInt64
-        let uid: UInt32
-        let daemon: String
+    package final class Operation {
+        package let number: UInt64
+        package let uid: UInt32
+        package let daemon: String
         /// Whether the sensor may learn from the match.
-        let mayUpdateTemplate: Bool
+        package let mayUpdateTemplate: Bool
         fileprivate let result = EventRecorder<Result<String, DBusError>>()
-        let canceled = EventRecorder<Bool>()
+        package let canceled = EventRecorder<Bool>()
         /// The number of reported misses.
-        fileprivate(set) var attempts: UInt32 = 0
+        package fileprivate(set) var attempts: UInt32 = 0
 
         fileprivate init(
             _ number: UInt64,
@@ -39,98 +39,104 @@ final class ScriptedSensor: Sensor1Service {
             daemon = call.peer.name
         }
 
-        func succeed(_ template: String) { result.record(.success(template)) }
-        func fail(_ name: DBusError.Name, _ message: String = "scripted") {
+        package func succeed(_ template: String) { result.record(.success(template)) }
+        package func fail(_ name: DBusError.Name, _ message: String = "scripted") {
             result.record(.failure(DBusError(name, message)))
         }
     }
 
-    static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
+    package static let path = ObjectPath(trusted: "/org/localauth/Sensor1")
 
-    let name: String
-    let connection: Connection
-    var versions: [UInt32] = [1]
-    var saidStrength = "strong"
-    var type: UInt32 = 1
-    var isPresent = true
-    var reason = ""
-    var templates: [UInt32: [Template]] = [:]
+    package let name: String
+    package let connection: Connection
+    package var versions: [UInt32] = [1]
+    package var saidStrength = "strong"
+    package var type: UInt32 = 1
+    package var isPresent = true
+    package var reason = ""
+    package var templates: [UInt32: [Template]] = [:]
     /// Instructions for people, by language.
-    var words: [String: String] = [:]
+    package var words: [String: String] = [:]
     /// The reply of Health.
-    var state = "ok"
-    var health = ""
-    var onCancel = OnCancel.obey
+    package var state = "ok"
+    package var health = ""
+    package var onCancel = OnCancel.obey
+    /// Whether Verify reports at once that the sensor looks.
+    package var isReadyAtOnce = false
     /// The error of ListTemplates; nil lists templates.
-    var listError: DBusError.Name?
+    package var listError: DBusError.Name?
     /// Called before the reply of ListTemplates.
-    var onList: (@BusActor @Sendable () -> Void)?
+    package var onList: (@BusActor @Sendable () -> Void)?
     /// Called before the reply of GetAll.
-    var onLook: (@BusActor @Sendable () -> Void)?
+    package var onLook: (@BusActor @Sendable () -> Void)?
     /// The learned entries of all users.
-    var learned: [LearnedEntry] = []
+    package var learned: [LearnedEntry] = []
     /// The operations that Learn confirmed.
-    let templateUpdates = EventRecorder<UInt64>()
+    package let templateUpdates = EventRecorder<UInt64>()
     /// The error of Learn and ListLearned; nil answers them.
-    var learnError: DBusError.Name?
+    package var learnError: DBusError.Name?
     /// The error of RemoveLearned; nil removes the entry.
-    var removeError: DBusError.Name?
+    package var removeError: DBusError.Name?
     /// The error of RemoveTemplate; nil removes the template.
-    var removalError: DBusError.Name?
+    package var removalError: DBusError.Name?
     /// The error of RemoveAllTemplates after it removed a template; nil removes all.
-    var removalOfAllError: DBusError.Name?
+    package var removalOfAllError: DBusError.Name?
     /// The error of GetAll; nil returns the properties.
-    var propertyError: DBusError.Name?
+    package var propertyError: DBusError.Name?
     /// Leaves every method unanswered.
-    var isSilent = false
+    package var isSilent = false
     /// Methods that stay unanswered until `speak()`.
-    var unanswered: Set<String> = []
+    package var unanswered: Set<String> = []
     /// Methods that answer slowly.
-    var slow: Set<String> = []
+    package var slow: Set<String> = []
     /// The highest number of concurrent calls of each method.
-    private(set) var most: [String: Int] = [:]
+    package private(set) var most: [String: Int] = [:]
     private var running: [String: Int] = [:]
-    let calls = EventRecorder<String>()
+    package let calls = EventRecorder<String>()
     /// The users of ListTemplates calls.
-    let listed = EventRecorder<UInt32>()
-    let operations = EventRecorder<Operation>()
+    package let listed = EventRecorder<UInt32>()
+    package let operations = EventRecorder<Operation>()
     /// The labels of Enroll calls.
-    let labels = EventRecorder<String>()
+    package let labels = EventRecorder<String>()
     private let silence = Gate()
     private var lastTemplate = 0
     private var interface: Sensor1Interface { Sensor1Interface(self) }
 
-    init(_ name: String, on connection: Connection) {
+    package init(_ name: String, on connection: Connection) {
         self.name = name
         self.connection = connection
     }
 
-    var signals: Sensor1Signals { Sensor1Signals(connection, path: Self.path) }
+    package var signals: Sensor1Signals { Sensor1Signals(connection, path: Self.path) }
 
-    func appear() throws(DBusError) {
+    package func appear() throws(DBusError) {
         connection.export(Self.path, [interface])
         try connection.requestName("org.localauth.Sensor1." + name)
     }
 
-    func add(for uid: UInt32, announcing: Bool = true) -> String {
+    package func add(
+        _ name: String? = nil,
+        for uid: UInt32,
+        announcing: Bool = true
+    ) -> String {
         lastTemplate += 1
-        let id = "template-\(lastTemplate)"
+        let id = name ?? "template-\(lastTemplate)"
         templates[uid, default: []].append(Template(id: id, label: "finger", created: 1))
         if announcing { signals.templatesChanged(uid: uid) }
         return id
     }
 
-    func changed(_ property: String) {
+    package func changed(_ property: String) {
         connection.propertiesChanged(Self.path, interface, [property])
     }
 
     /// Announces a property's change without its value.
-    func invalidated(_ property: String) {
+    package func invalidated(_ property: String) {
         announce([:], invalidated: [property])
     }
 
     /// Announces a wrong value of any type for a property.
-    func announce(_ property: String, as value: Variant) {
+    package func announce(_ property: String, as value: Variant) {
         announce([property: value], invalidated: [])
     }
 
@@ -148,14 +154,14 @@ final class ScriptedSensor: Sensor1Service {
     }
 
     /// Returns the operation with this index, counted from 0.
-    func operation(_ number: Int = 0) async throws -> Operation {
+    package func operation(_ number: Int = 0) async throws -> Operation {
         _ = try await operations.first("operation \(number)") { _ in
             operations.seen.count > number
         }
         return operations.seen[number]
     }
 
-    func tell(
+    package func tell(
         _ operation: Operation,
         _ kind: String,
         _ detail: [String: Variant] = [:],
@@ -166,7 +172,7 @@ final class ScriptedSensor: Sensor1Service {
     }
 
     /// Reports misses, each after the previous reply, until no attempt is left.
-    func miss(_ operation: Operation, _ times: Int = 1) async throws(DBusError) {
+    package func miss(_ operation: Operation, _ times: Int = 1) async throws(DBusError) {
         for _ in 0..<times {
             operation.attempts += 1
             let left = try await miss(operation, attempt: operation.attempts)
@@ -174,7 +180,7 @@ final class ScriptedSensor: Sensor1Service {
         }
     }
 
-    func miss(
+    package func miss(
         _ operation: Operation,
         attempt: UInt32,
         from other: Connection? = nil
@@ -188,14 +194,14 @@ final class ScriptedSensor: Sensor1Service {
     }
 
     /// The most signals that the daemon passes on since `start`: 20 a second.
-    static func most(since start: ContinuousClock.Instant) -> Int {
+    package static func most(since start: ContinuousClock.Instant) -> Int {
         20 * (Int((ContinuousClock.now - start) / .seconds(1)) + 2)
     }
 
-    func count(of member: String) -> Int { calls.seen.filter { $0 == member }.count }
+    package func count(of member: String) -> Int { calls.seen.filter { $0 == member }.count }
 
     /// Answers again, including calls that are still unanswered.
-    func speak() {
+    package func speak() {
         isSilent = false
         unanswered = []
         silence.open()
@@ -220,7 +226,7 @@ final class ScriptedSensor: Sensor1Service {
 
     // MARK: - Sensor1
 
-    func verify(
+    package func verify(
         operation: UInt64,
         uid: UInt32,
         options: [String: Variant],
@@ -233,7 +239,7 @@ final class ScriptedSensor: Sensor1Service {
         )
     }
 
-    func enroll(
+    package func enroll(
         operation: UInt64,
         uid: UInt32,
         label: String,
@@ -247,6 +253,7 @@ final class ScriptedSensor: Sensor1Service {
     private func begin(_ member: String, _ operation: Operation) -> Answer<String> {
         calls.record(member)
         operations.record(operation)
+        if isReadyAtOnce { tell(operation, "ready") }
         return .later { () throws(DBusError) in
             let result: Result<String, DBusError>
             do throws(TestFailure) {
@@ -260,7 +267,7 @@ final class ScriptedSensor: Sensor1Service {
         }
     }
 
-    func cancel(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Void> {
+    package func cancel(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Void> {
         calls.record("Cancel")
         let running = operations.seen.first { $0.number == operation }
         switch onCancel {
@@ -272,7 +279,10 @@ final class ScriptedSensor: Sensor1Service {
         return .now(())
     }
 
-    func listTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<[Template]> {
+    package func listTemplates(
+        uid: UInt32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[Template]> {
         listed.record(uid)
         onList?()
         return answer("ListTemplates") { () throws(DBusError) in
@@ -288,7 +298,7 @@ final class ScriptedSensor: Sensor1Service {
         return position
     }
 
-    func renameTemplate(
+    package func renameTemplate(
         uid: UInt32,
         id: String,
         label: String,
@@ -300,7 +310,7 @@ final class ScriptedSensor: Sensor1Service {
         }
     }
 
-    func removeTemplate(
+    package func removeTemplate(
         uid: UInt32,
         id: String,
         call: IncomingCall
@@ -315,7 +325,7 @@ final class ScriptedSensor: Sensor1Service {
         }
     }
 
-    func learn(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
+    package func learn(operation: UInt64, call: IncomingCall) throws(DBusError) -> Answer<Bool> {
         templateUpdates.record(operation)
         return answer("Learn") { () throws(DBusError) in
             if let learnError = self.learnError { throw DBusError(learnError, "scripted") }
@@ -323,7 +333,7 @@ final class ScriptedSensor: Sensor1Service {
         }
     }
 
-    func listLearned(
+    package func listLearned(
         uid: UInt32,
         call: IncomingCall
     ) throws(DBusError) -> Answer<[LearnedEntry]> {
@@ -333,7 +343,7 @@ final class ScriptedSensor: Sensor1Service {
         }
     }
 
-    func removeLearned(
+    package func removeLearned(
         uid: UInt32,
         id: String,
         call: IncomingCall
@@ -344,7 +354,10 @@ final class ScriptedSensor: Sensor1Service {
         }
     }
 
-    func removeAllTemplates(uid: UInt32, call: IncomingCall) throws(DBusError) -> Answer<UInt32> {
+    package func removeAllTemplates(
+        uid: UInt32,
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<UInt32> {
         answer("RemoveAllTemplates") { () throws(DBusError) in
             if let error = self.removalOfAllError {
                 self.templates[uid]?.removeFirst()
@@ -354,21 +367,23 @@ final class ScriptedSensor: Sensor1Service {
         }
     }
 
-    func health(call: IncomingCall) throws(DBusError) -> Answer<(state: String, message: String)> {
+    package func health(
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<(state: String, message: String)> {
         answer("Health") { (state: self.state, message: self.health) }
     }
 
-    func protocolVersions(for peer: Peer?) throws(DBusError) -> [UInt32] { versions }
-    func description(for peer: Peer?) throws(DBusError) -> String { "A scripted sensor." }
-    func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { type }
-    func strength(for peer: Peer?) throws(DBusError) -> String {
+    package func protocolVersions(for peer: Peer?) throws(DBusError) -> [UInt32] { versions }
+    package func description(for peer: Peer?) throws(DBusError) -> String { "A scripted sensor." }
+    package func biometryType(for peer: Peer?) throws(DBusError) -> UInt32 { type }
+    package func strength(for peer: Peer?) throws(DBusError) -> String {
         onLook?()
         if let propertyError { throw DBusError(propertyError, "scripted") }
         return saidStrength
     }
-    func present(for peer: Peer?) throws(DBusError) -> Bool { isPresent }
-    func unavailability(for peer: Peer?) throws(DBusError) -> String { reason }
-    func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 2 }
-    func maxTemplates(for peer: Peer?) throws(DBusError) -> UInt32 { 0 }
-    func instructions(for peer: Peer?) throws(DBusError) -> [String: String] { words }
+    package func present(for peer: Peer?) throws(DBusError) -> Bool { isPresent }
+    package func unavailability(for peer: Peer?) throws(DBusError) -> String { reason }
+    package func enrollStages(for peer: Peer?) throws(DBusError) -> Int32 { 2 }
+    package func maxTemplates(for peer: Peer?) throws(DBusError) -> UInt32 { 0 }
+    package func instructions(for peer: Peer?) throws(DBusError) -> [String: String] { words }
 }
