@@ -89,6 +89,75 @@ struct SandboxTests {
         withExtendedLifetime(logind) {}
     }
 
+    // MARK: - Access groups
+
+    private static let keychain = [
+        TestDaemon.name, "/org/localauth/Keychain1", "org.localauth.Keychain1",
+    ]
+    private static let search = keychain + ["Search", "a{sv}a{sv}", "0", "0"]
+
+    /// The words of a call that adds an item; a group is the caller's wish.
+    private static func add(_ account: String, group: String? = nil) -> [String] {
+        let attributes = ["class": "genp", "svce": "mail", "acct": account]
+            .merging(group.map { ["agrp": $0] } ?? [:]) { $1 }
+        return keychain + ["Add", "a{sv}aya{sv}a{sv}", "\(attributes.count)"]
+            + attributes.flatMap { [$0, "s", $1] } + ["2", "1", "2", "0", "0"]
+    }
+
+    /// Runs a program in a control group, as systemd's scopes do.
+    private static func scope(_ name: String) throws -> (folder: String, words: [String]) {
+        let unified = "/sys/fs/cgroup/unified"
+        let root = access(unified, F_OK) == 0 ? unified : "/sys/fs/cgroup"
+        let folder = "\(root)/\(name).scope"
+        try #require(mkdir(folder, 0o755) == 0 || errno == EEXIST, "\(folder)")
+        return (folder, ["/bin/sh", "-c", "echo $$ > '\(folder)/cgroup.procs'; exec \"$@\"", "sh"])
+    }
+
+    /// Bubblewrap as Flatpak runs the bus's proxy, and as it runs the app.
+    private static let bwraps = [
+        "proxy": ["/usr/bin/bwrap", "--dev-bind", "/", "/", "--die-with-parent", "--"],
+        "app": ["/usr/bin/bwrap", "--unshare-pid", "--dev-bind", "/", "/", "--"],
+    ]
+
+    @Test(
+        "L36: A Flatpak app has a group of its own, and a program in its scope has nothing else",
+        .enabled(if: access("/sys/fs/cgroup", W_OK) == 0, "control groups are read-only here")
+    )
+    func flatpaks() async throws {
+        let system = try await InstalledSystem()
+        let daemon = try await system.startDaemon(bus: system.address)
+        let mine = try Self.scope("app-flatpak-org.example.My\\x2dApp-\(getpid())")
+        let other = try Self.scope("flatpak-org.example.Other-\(getpid())")
+        defer { for scope in [mine, other] { rmdir(scope.folder) } }
+        for (kind, bwrap) in Self.bwraps {
+            let added = try await call(Self.add(kind), on: system, of: mine.words, in: bwrap)
+            #expect(added.status == 0, "\(kind): \(added.output)")
+            let found = try await call(Self.search, on: system, of: mine.words, in: bwrap)
+            #expect(found.output.contains("\"sandbox.org.example.My-App\""), "\(found.output)")
+            let foreign = try await call(Self.search, on: system, of: other.words, in: bwrap)
+            #expect(foreign.output == "aa{sv} 0\n", "\(kind): \(foreign.output)")
+            let unnamed = try await call(Self.search, on: system, in: bwrap)
+            #expect(unnamed.output.contains("Access denied"), "\(kind): \(unnamed.output)")
+            let wish = Self.add("x", group: "sandbox.org.example.Other")
+            let moved = try await call(wish, on: system, of: mine.words, in: bwrap)
+            #expect(moved.output.contains("Access denied"), "\(kind): \(moved.output)")
+        }
+        let own = try await call(Self.add("own"), on: system)
+        #expect(own.status == 0, "\(own.output)")
+        // Any program of the user can have a scope of any name, and gives up its other items.
+        let imitated = try await call(Self.search, on: system, of: mine.words)
+        #expect(imitated.output.hasPrefix("aa{sv} 2 "), "\(imitated.output)")
+        let taken = try await call(Self.register, on: system, of: mine.words)
+        #expect(taken.output.contains("Access denied"), "\(taken.output)")
+        let wish = Self.add("wish", group: "sandbox.org.example.My-App")
+        let denied = try await call(wish, on: system)
+        #expect(denied.output.contains("Access denied"), "\(denied.output)")
+        let outside = try await call(Self.search, on: system)
+        #expect(outside.output.hasPrefix("aa{sv} 3 "), "\(outside.output)")
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.exitStatus() == 0)
+    }
+
     @Test("L33: The records of an evaluation contain no name that a program gave itself")
     @BusActor func names() async throws {
         let system = try await InstalledSystem()
