@@ -113,7 +113,7 @@ struct UnitTests {
         }
     }
 
-    /// Paths hidden from all sensors, and from sensors that read system files.
+    /// Paths hidden from all sensors and the verifier, and from sensors that read system files.
     private static let hiddenPaths =
         "-/var/lib/localauth -/run/credentials -/run/credstore "
         + "-/etc/credstore -/etc/credstore.encrypted"
@@ -130,14 +130,14 @@ struct UnitTests {
             "ExecReload": "/bin/kill -HUP $MAINPID",
             "ExecStartPost": "-+/usr/bin/rm -f /run/credstore/localauth.master-key",
             "ExecStopPost": "-+/usr/bin/rm -f /run/credstore/localauth.master-key",
-            "FileDescriptorStoreMax": "2", "LimitMEMLOCK": "16M",
+            "FileDescriptorStoreMax": "2", "LimitMEMLOCK": "16M", "MemorySwapMax": "0",
             "LoadCredential": "localauth.master-key", "PrivateUsers": "no", "RemoveIPC": "yes",
             "Restart": "on-failure", "RestartSec": "500ms", "StateDirectory": "localauth",
             "StateDirectoryMode": "0700", "User": "localauth", "Group": "localauth",
         ],
         "localauth-passcode": [
             "ExecStart": "localauth-passcode --bus system --idle-timeout 60",
-            "InaccessiblePaths": "-/var/lib/localauth", "LimitMEMLOCK": "16M",
+            "InaccessiblePaths": hiddenPaths, "LimitMEMLOCK": "16M", "MemorySwapMax": "0",
             "ReadWritePaths": "-/run/faillock -/var/run/faillock -/var/lib/faillock",
             "Restart": "on-abnormal", "RestartSec": "500ms",
             "RuntimeDirectory": "localauth-passcode", "RuntimeDirectoryMode": "0700",
