@@ -220,19 +220,24 @@ struct PolicyTests {
         #expect(!received.contains("forged"))
     }
 
-    @Test("L21: The bus delivers no descriptor to a method")
-    func descriptors() async throws {
+    @Test(
+        "L21: The bus delivers no descriptor to a method",
+        arguments: [(daemon, InstalledSystem.nobody), (sensorName("Simulated"), "root")]
+    )
+    func descriptors(_ name: String, _ person: String) async throws {
         let system = try await InstalledSystem()
-        let owners = try await Self.own([Self.daemon], on: system)
+        let owners = try await Self.own(Array(Set([Self.daemon, name])), on: system)
         let file = try #require(OwnedDescriptor.open("/dev/null", O_RDONLY))
         let daemon = Self.daemon
+        // Every sensor's and agent's interface is open to root, who has no bounds there.
+        let open = ["org.localauth.Sensor1", "org.localauth.Agent1"]
         for (interface, member) in Self.members
-        where Self.callers(of: interface, at: daemon).contains(InstalledSystem.nobody) {
+        where Self.callers(of: interface, at: name).contains(person) && !open.contains(interface) {
             for count in [0, 1] {
                 let client = try RawClient(system.address)
                 defer { client.hangUp() }
                 try client.send(
-                    to: daemon,
+                    to: name,
                     interface: interface,
                     member: member,
                     descriptor: file,
@@ -245,6 +250,22 @@ struct PolicyTests {
                 let what = "\(interface), \(count): \(received)"
                 #expect(received.contains("AccessDenied") == isRefused, "\(what)")
             }
+        }
+        for owner in owners { await owner.close() }
+    }
+
+    @Test("L21: The simulated sensor receives no call of a user but to read what it is")
+    func simulated() async throws {
+        let system = try await InstalledSystem()
+        let name = Self.sensorName("Simulated")
+        let owners = try await Self.own([name], on: system)
+        for (interface, member) in [
+            ("Properties", "Set"), ("Properties", "Nothing"), ("Introspectable", "Nothing"),
+            ("Peer", "GetMachineId"),
+        ] {
+            let words = [name, "/", "org.freedesktop.DBus." + interface, member]
+            let said = try await system.call(as: InstalledSystem.nobody, words)
+            #expect(said.output.contains("Access denied"), "\(member): \(said.output)")
         }
         for owner in owners { await owner.close() }
     }
