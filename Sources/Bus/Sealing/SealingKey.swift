@@ -9,6 +9,8 @@ public enum SealingPurpose: String, Sendable {
     case keychain = "org.localauth.Keychain1"
     /// A login password for the verifier, bound to the handle of the prompt.
     case passcode = "org.localauth.Passcode1"
+    /// A recovery key for an administrator, on no bus.
+    case recovery = "org.localauth.RecoveryKey1"
 
     fileprivate var info: Data { Data(rawValue.utf8) }
 }

@@ -138,6 +138,55 @@ import Testing
         }
     }
 
+    @Test("A recovery key sealed to a public key opens with its private key alone, and restores")
+    func sealed() async throws {
+        try await used()
+        let (mine, other) = (host.folder.path + "/mine", host.folder.path + "/other")
+        for pair in [mine, other] {
+            for words in [
+                ["genpkey", "-algorithm", "X25519", "-out", pair + ".key"],
+                ["pkey", "-in", pair + ".key", "-pubout", "-out", pair + ".pub"],
+            ] {
+                #expect(try ChildProcess.run(["/usr/bin/openssl"] + words).status == 0)
+            }
+        }
+        let (text, file) = (try await recoveryKey(), host.folder.path + "/sealed")
+        func export(_ key: String, _ target: String) async throws -> ChildProcess.Ended {
+            try await host.keychain("export-recovery-key", "--public-key", key, "--to", target)
+        }
+        let written = try await export(mine + ".pub", file)
+        #expect(written.status == 0 && written.output.isEmpty, "\(written.errors)")
+        #expect(!String(decoding: try host.bytes(file), as: UTF8.self).contains(text.prefix(9)))
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(try await export(mine + ".pub", file).errors.contains("can't be written"))
+        for wrong in [mine + ".key", file] {
+            let refused = try await export(wrong, file + "2")
+            #expect(refused.status == 1 && refused.errors.contains("no X25519 key"))
+        }
+        #expect(try await host.keychain("export-recovery-key", "--to", file).status == 64)
+        let piped = try await export(mine + ".pub", "1")
+        #expect(piped.output.hasPrefix("-----BEGIN LOCALAUTH RECOVERY KEY-----\n"))
+
+        func open(_ sealed: String, _ key: String) async throws -> ChildProcess.Ended {
+            try await control([
+                "keychain", "open-recovery-key", "--key-file", sealed, "--private-key", key,
+            ])
+        }
+        let foreign = try await open(file, other + ".key")
+        #expect(foreign.status == 1 && foreign.output.isEmpty)
+        #expect(foreign.errors.contains("does not open with this private key"))
+        let again = try host.folder.file(Data(piped.output.utf8))
+        for sealed in [file, again] {
+            let opened = try await open(sealed, mine + ".key")
+            #expect(opened.output == text + "\n", "\(opened.errors)")
+        }
+        try FileManager.default.removeItem(atPath: host.keyFile)
+        #expect(try await restore(try await open(file, mine + ".key").output).status == 0)
+        try await host.start()
+        #expect(try await host.read("mail").output == "sesame")
+    }
+
     @Test("A typed recovery key is never shown, and case does not matter")
     func typed() async throws {
         try await used()

@@ -13,7 +13,8 @@ struct KeychainCommand: ParsableCommand {
             KeychainDeleteCommand.self, KeychainKeysCommand.self, KeychainCreateKeyCommand.self,
             KeychainPublicKeyCommand.self, KeychainSignCommand.self, KeychainDecryptCommand.self,
             KeychainExchangeCommand.self,
-            KeychainInitCommand.self, KeychainExportCommand.self, KeychainRestoreCommand.self,
+            KeychainInitCommand.self, KeychainExportCommand.self,
+            KeychainOpenRecoveryCommand.self, KeychainRestoreCommand.self,
         ]
     )
 }

@@ -17,8 +17,32 @@ struct KeychainExportCommand: ParsableCommand {
         )
     )
 
+    @Option(
+        help: ArgumentHelp(
+            localized("Seal the recovery key to this X25519 public key, in PEM."),
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var publicKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            localized("Write the sealed key into this new file, or to this open descriptor."),
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var to: ExportTarget?
+
     @OptionGroup var sealed: SealedKeyArguments
     @OptionGroup var state: StateArguments
+
+    func validate() throws {
+        guard to == nil || publicKey != nil else {
+            throw ValidationError(localized("--to goes with --public-key."))
+        }
+    }
 
     func run() throws {
         try performOnLoop {
@@ -31,7 +55,7 @@ struct KeychainExportCommand: ParsableCommand {
                 }
                 return try KeychainStore.recoveryKey(directory: directory, credentials: credentials)
             }
-            print(key.text)
+            try hand(out: key.text)
             guard let doubt = key.doubt else { return }
             tell(
                 localized(
@@ -40,6 +64,13 @@ struct KeychainExportCommand: ParsableCommand {
                 )
             )
         }
+    }
+
+    private func hand(out text: String) throws(Failure) {
+        guard let publicKey else { return print(text) }
+        let sealed = try SealedRecoveryKey.seal(text, to: publicKey)
+        guard let to else { return print(sealed, terminator: "") }
+        try to.write(sealed)
     }
 
     /// The sealed key, if it was named or if the standard state directory has no key file.
