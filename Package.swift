@@ -357,7 +357,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"), "SQLite", "Sealing",
                 "TestSupport",
             ],
-            exclude: ["Format1"]
+            exclude: ["Format1", "Format2"]
         ),
         .systemLibrary(name: "CDBus1", path: "Tests/CDBus1", pkgConfig: "dbus-1"),
         .executableTarget(

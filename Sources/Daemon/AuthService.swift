@@ -216,6 +216,7 @@ package final class AuthService {
         await sensors.settled()
         try connection.requestName(Authentication1.busName)
         audit.write(AuditRecord(.serviceStarted))
+        onLoop { try? await self.keychain?.emptyFormerLog() }
         if let setAside { audit.write(AuditRecord(.databaseSetAside, [.file: setAside])) }
     }
 
@@ -232,6 +233,7 @@ package final class AuthService {
         connection.releaseName(Authentication1.busName)
         connection.flush()
         store.close()
+        await keychain?.close()
     }
 
     var isSystemBus: Bool { connection.address == .system }

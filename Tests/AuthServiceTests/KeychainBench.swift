@@ -118,7 +118,7 @@ struct KeychainKey {
         var options = KeychainClient.options(context)
         if isTemporary { options["temporary"] = .bool(true) }
         (id, point) = try await keychain.proxy.createKey(
-            attributes: ["class": .string("keys"), "atag": .bytes([tag])],
+            attributes: ["atag": .bytes([tag])],
             accessControl: KeychainClient.control(flags, accessible),
             options: options
         )

@@ -115,7 +115,7 @@ enum KeychainRows {
         "UPDATE items SET primary_key = ?2",
         "INSERT OR IGNORE INTO items VALUES (1000, ?2, ?1, ?2, ?2, ?2, ?2)",
         "DELETE FROM items", "DELETE FROM ledgers", "DELETE FROM pages",
-        "PRAGMA user_version = 1",
+        "PRAGMA user_version = 1", "PRAGMA user_version = 2",
     ]
 
     /// Opens a keychain that another program has written to.

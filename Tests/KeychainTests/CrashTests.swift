@@ -188,12 +188,15 @@ struct CrashTests {
         #expect(try store.read(id, caller: caller) == "after")
     }
 
-    @Test("A kill during the upgrade from format 1 loses no items")
-    func killedUpgrading() throws {
+    @Test(
+        "A kill during the upgrade from an earlier format loses no items",
+        arguments: FormerFormat.allCases
+    )
+    func killedUpgrading(from format: FormerFormat) throws {
         var random = SeededGenerator()
         for _ in 0..<Self.rounds {
             let folder = try StateFolder("keychain")
-            try Format1.put(into: folder)
+            try format.put(into: folder)
             let words = ["KeychainCrashProbe", folder.path, "\(random.next())"]
             let probe = try ChildProcess(words, hasStream: true)
             let end =

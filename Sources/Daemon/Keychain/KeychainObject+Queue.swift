@@ -38,7 +38,10 @@ extension KeychainObject {
     ) async throws(DBusError) -> Result {
         let keychain = try keychain
         try await queue.begin(of: uid)
-        defer { queue.end(of: uid) }
+        defer {
+            queue.end(of: uid)
+            emptyLogLater()
+        }
         do throws(KeychainError) {
             // If a full disk prevents the deletion, the items stay hidden, and the next call tries
             // again.
@@ -57,6 +60,18 @@ extension KeychainObject {
             throw DBusError(error)
         }
     }
+
+    /// Empties the database's log some seconds after a call, once for the calls meanwhile.
+    private func emptyLogLater() {
+        guard emptying == nil else { return }
+        emptying = EventLoop.shared.schedule(after: Self.restBeforeEmptying) { [weak self] in
+            guard let self else { return }
+            emptying = nil
+            onLoop { await self.store?.emptyLog() }
+        }
+    }
+
+    private static let restBeforeEmptying = Duration.seconds(5)
 
     /// Returns an item after checking that it is still valid.
     func item(_ id: String, of peer: Peer) async throws(DBusError) -> Item {

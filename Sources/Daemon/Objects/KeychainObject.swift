@@ -22,6 +22,8 @@ final class KeychainObject: Keychain1Service {
     /// Users for whom the verifier's last query failed.
     var usersWithUnknownPassword: Set<UInt32> = []
     var isSetAsideReported = false
+    /// The timer that empties the database's log.
+    var emptying: EventSource?
 
     /// A nil `keychain` makes every method fail with NotAvailable.
     init(
@@ -227,7 +229,11 @@ final class KeychainObject: Keychain1Service {
         var attributes = try placed(attributes, of: call.peer)
         if attributes["class"] == nil { attributes["class"] = .string("keys") }
         // A key without a tag needs its hash as label, to differ from other keys.
-        if attributes["atag"] == nil, attributes["klbl"] == nil { attributes["klbl"] = .bytes([]) }
+        if attributes["class"] == .string("keys"), attributes["atag"] == nil,
+            attributes["klbl"] == nil
+        {
+            attributes["klbl"] = .bytes([])
+        }
         let new = try NewItem(attributes, accessControl, options, call, evaluations.clients)
         let isTemporary = try OptionReader(options).value("temporary", \.asBool) ?? false
         return .later { () throws(DBusError) in

@@ -134,7 +134,7 @@ extension AuthStore {
             try Schema.fill(database, damaged: lost)
         } check: { database throws(SystemError) in
             // Format 1 stored no half misses, so the new table stays empty.
-            try Schema.format.upgrade(database) {}
+            try Schema.format.upgrade(database) { _ in }
             // Reading every row finds damage.
             _ = try Schema.state(in: database)
             _ = try Schema.identity(of: database)

@@ -54,6 +54,19 @@ package final class Database {
         _ = csqlite_keep_log_at_close(handle)
     }
 
+    /// Moves the log's content into the file and truncates the log.
+    ///
+    /// Afterwards no overwritten or deleted data is in the log. Call it outside a transaction.
+    ///
+    /// - Throws: The error of a failed write. All data is safe then, and the log stays.
+    package func emptyLog() throws(SystemError) {
+        var isBusy = true
+        try run("PRAGMA wal_checkpoint(TRUNCATE)") { row throws(SystemError) in
+            isBusy = try row.integer(0) != 0
+        }
+        guard !isBusy else { throw SystemError(.busy, "The log is in use.", path: path) }
+    }
+
     /// Runs one statement and calls `row` for each row of the result.
     package func run(
         _ sql: String,

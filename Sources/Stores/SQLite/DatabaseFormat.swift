@@ -26,17 +26,17 @@ package struct DatabaseFormat: Sendable {
     ///
     /// A database of this version is left alone.
     ///
-    /// `fill` fills the new tables in the transaction that creates them. After a crash, the
-    /// database therefore has either the old version or the new version.
+    /// `fill` receives the old version, and fills the new tables in the transaction that creates
+    /// them. After a crash, the database therefore has either the old version or the new version.
     package func upgrade(
         _ database: Database,
-        fill: () throws(SystemError) -> Void
+        fill: (_ old: Int64) throws(SystemError) -> Void
     ) throws(SystemError) {
         let found = try database.integer("PRAGMA user_version")
         guard let old = earlier[found] else { return }
         try database.transaction { () throws(SystemError) in
             for table in tables where !old.contains(table) { try database.run(table) }
-            try fill()
+            try fill(found)
             try database.run("PRAGMA user_version = \(version)")
         }
     }

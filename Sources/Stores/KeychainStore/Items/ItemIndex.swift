@@ -47,6 +47,13 @@ struct ItemIndex {
         return token(writer)
     }
 
+    /// The code that stands for a primary key in the item's row.
+    func code(primaryKey: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter("primary key of a row")
+        writer.add(primaryKey)
+        return code(writer)
+    }
+
     /// The token of items that need the enrolment of their creation.
     var enrolled: UInt64 { token(ByteWriter("enrolled")) }
 
@@ -54,10 +61,13 @@ struct ItemIndex {
     var needingPasscode: UInt64 { token(ByteWriter("passcode")) }
 
     private func token(_ writer: ByteWriter) -> UInt64 {
+        // Zero is the token of all items.
+        max(1, code(writer).prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    private func code(_ writer: ByteWriter) -> [UInt8] {
         var user = ByteWriter()
         user.add(uid)
-        let code = HMAC<SHA256>.authenticationCode(for: user.bytes + writer.bytes, using: key)
-        // Zero is the token of all items.
-        return max(1, code.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+        return Array(HMAC<SHA256>.authenticationCode(for: user.bytes + writer.bytes, using: key))
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import Linux
 import Sealing
 
 /// The keys that a database derives from the master key, each for a single purpose.
@@ -10,6 +11,7 @@ struct KeyRing {
     private let rows: SymmetricKey
     private let ledgers: SymmetricKey
     private let index: SymmetricKey
+    private let contents: SymmetricKey
 
     init(_ master: MasterKey, identity: [UInt8]) {
         self.master = master
@@ -23,6 +25,7 @@ struct KeyRing {
         rows = key("rows")
         ledgers = key("ledgers")
         index = key("index")
+        contents = key("contents")
     }
 
     var name: String { master.name }
@@ -42,6 +45,25 @@ struct KeyRing {
     /// The authentication code of a ledger, a page, or the root of all ledgers.
     func ledgerCode(_ bytes: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: bytes, using: ledgers))
+    }
+
+    /// Encrypts a part of the file; `place` tells where it stands.
+    func seal(_ bytes: [UInt8], at place: ByteWriter) throws(SystemError) -> [UInt8] {
+        guard
+            let box = try? AES.GCM.seal(bytes, using: contents, authenticating: place.bytes),
+            let sealed = box.combined
+        else { throw SystemError(.io, "The secret can't be encrypted.", path: "") }
+        return Array(sealed)
+    }
+
+    /// Decrypts a part of the file.
+    ///
+    /// - Throws: `decode` for modified bytes, or bytes of another place.
+    func open(_ sealed: [UInt8], at place: ByteWriter) throws(KeychainError) -> [UInt8] {
+        guard let box = try? AES.GCM.SealedBox(combined: sealed),
+            let bytes = try? AES.GCM.open(box, using: contents, authenticating: place.bytes)
+        else { throw .changed }
+        return Array(bytes)
     }
 
     /// Compares two codes in constant time.

@@ -10,6 +10,7 @@ package actor Keychain {
     private let thread: SerialThread
     private let open: @Sendable () throws(KeychainError) -> KeychainStore
     private let isThere: @Sendable () -> Bool
+    private let hasLog: @Sendable () -> Bool
     private var store: KeychainStore?
     private var itemLimit: Int?
     private let aside = Mutex<String?>(nil)
@@ -22,15 +23,18 @@ package actor Keychain {
     ///
     /// If opening fails, the next call tries again.
     ///
-    /// `isThere` returns whether a keychain exists; otherwise opening creates it.
+    /// `isThere` returns whether a keychain exists; otherwise opening creates it. `hasLog` returns
+    /// whether the database of a closed keychain has a log.
     /// - Throws: `notAvailable` if no thread can be created.
     package init(
         opening open: @escaping @Sendable () throws(KeychainError) -> KeychainStore,
-        isThere: @escaping @Sendable () -> Bool = { true }
+        isThere: @escaping @Sendable () -> Bool = { true },
+        hasLog: @escaping @Sendable () -> Bool = { false }
     ) throws(KeychainError) {
         thread = try translating { () throws(SystemError) in try SerialThread(named: "keychain") }
         self.open = open
         self.isThere = isThere
+        self.hasLog = hasLog
     }
 
     deinit {
@@ -99,7 +103,21 @@ package actor Keychain {
         store?.itemLimit = count
     }
 
-    /// Closes the files.
+    /// Empties the database's log, so that no data that a change replaced stays in it.
+    ///
+    /// A service calls this while it is idle.
+    package func emptyLog() {
+        store?.emptyLog()
+    }
+
+    /// Empties the log that a killed process left, if there is one.
+    ///
+    /// - Throws: The error of opening the keychain.
+    package func emptyFormerLog() throws(KeychainError) {
+        if store == nil, hasLog() { _ = try opened() }
+    }
+
+    /// Empties the log and closes the files.
     ///
     /// The next call opens them again.
     package func close() {

@@ -2,9 +2,11 @@ import Linux
 import SQLite
 
 enum KeychainSchema {
-    /// The tables of format 1, in which a ledger was one list without pages.
+    private static let metaTable =
+        "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID"
+
+    /// The tables of users' data in format 1, in which a ledger was one list without pages.
     private static let firstTables = [
-        "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
         """
         CREATE TABLE ledgers (uid INTEGER PRIMARY KEY, code BLOB NOT NULL, ledger BLOB NOT NULL)
             STRICT
@@ -21,11 +23,15 @@ enum KeychainSchema {
             entries BLOB NOT NULL, PRIMARY KEY (uid, number)) STRICT
         """
 
+    /// The tables of users' data.
+    private static let tables = firstTables + [pages]
+
     static let format = DatabaseFormat(
         applicationID: 0x4C41_6B63,
-        version: 2,
-        tables: firstTables + [pages],
-        earlier: [1: firstTables]
+        version: 3,
+        tables: [metaTable] + tables,
+        // Format 2 had the same tables, without encryption of records, ledgers and pages.
+        earlier: [1: [metaTable] + firstTables, 2: [metaTable] + tables]
     )
 
     struct Row {
@@ -35,6 +41,41 @@ enum KeychainSchema {
         let record: [UInt8]
         let envelope: [UInt8]
         let code: [UInt8]
+
+        /// The row's code; nil for an impossible id.
+        func code(of uid: UInt32, _ ring: KeyRing) -> [UInt8]? {
+            guard let id = ItemID(bytes: id) else { return nil }
+            return ring.rowCode(
+                Self.authenticated(
+                    uid: uid,
+                    id: id,
+                    version: version,
+                    primaryKey: primaryKey,
+                    record: record,
+                    envelope: envelope
+                )
+            )
+        }
+
+        /// Returns the row with its code.
+        func coded(for uid: UInt32, _ ring: KeyRing) -> Row {
+            Row(
+                id: id,
+                version: version,
+                primaryKey: primaryKey,
+                record: record,
+                envelope: envelope,
+                code: code(of: uid, ring) ?? []
+            )
+        }
+
+        /// Where a record stands, for its encryption.
+        static func place(uid: UInt32, id: [UInt8]) -> ByteWriter {
+            var writer = ByteWriter("record")
+            writer.add(uid)
+            writer.add(id)
+            return writer
+        }
 
         /// The bytes that the row's code authenticates.
         static func authenticated(
@@ -57,17 +98,6 @@ enum KeychainSchema {
     }
 
     private static let columns = "id, version, primary_key, record, envelope, code"
-
-    static func rows(
-        of uid: UInt32,
-        in database: Database,
-        row: (Row) throws(SystemError) -> Void
-    ) throws(SystemError) {
-        try database.run(
-            "SELECT \(columns) FROM items WHERE uid = ?",
-            [.integer(Int64(uid))]
-        ) { statement throws(SystemError) in try row(Self.row(statement)) }
-    }
 
     static func row(
         _ id: ItemID,
@@ -110,16 +140,46 @@ enum KeychainSchema {
         }
     }
 
+    // MARK: Upgrades
+
+    /// Replaces the tables of users' data with empty tables, which `fill` fills.
+    ///
+    /// SQLite overwrites a dropped table with zeros. No clear attribute of an earlier format stays.
+    static func replaceTables(
+        in database: Database,
+        fill: () throws(SystemError) -> Void
+    ) throws(SystemError) {
+        let names = ["items", "ledgers", "pages"]
+        for name in names { try database.run("ALTER TABLE \(name) RENAME TO former_\(name)") }
+        for table in tables { try database.run(table) }
+        try fill()
+        for name in names { try database.run("DROP TABLE former_\(name)") }
+    }
+
+    /// Calls `row` with each row of an earlier format, authentic or not.
+    static func formerRows(
+        in database: Database,
+        row: (_ uid: UInt32, Row) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        try database.run("SELECT \(columns), uid FROM former_items") {
+            statement throws(SystemError) in
+            guard let uid = UInt32(exactly: try statement.integer(6)) else { return }
+            try row(uid, Self.row(statement))
+        }
+    }
+
     // MARK: Ledgers and metadata
 
     static func page(
         _ number: UInt64,
         of uid: UInt32,
-        in database: Database
+        in database: Database,
+        former: Bool = false
     ) throws(SystemError) -> (entries: [UInt8], code: [UInt8])? {
         var found: (entries: [UInt8], code: [UInt8])?
+        let table = former ? "former_pages" : "pages"
         try database.run(
-            "SELECT entries, code FROM pages WHERE uid = ? AND number = ?",
+            "SELECT entries, code FROM \(table) WHERE uid = ? AND number = ?",
             [.integer(Int64(uid)), .integer(Int64(bitPattern: number))]
         ) { statement throws(SystemError) in
             found = (try statement.blob(0), try statement.blob(1))
@@ -154,9 +214,14 @@ enum KeychainSchema {
         )
     }
 
-    static func ledger(of uid: UInt32, in database: Database) throws(SystemError) -> [UInt8]? {
+    static func ledger(
+        of uid: UInt32,
+        in database: Database,
+        former: Bool = false
+    ) throws(SystemError) -> [UInt8]? {
         var found: [UInt8]?
-        try database.run("SELECT ledger FROM ledgers WHERE uid = ?", [.integer(Int64(uid))]) {
+        let table = former ? "former_ledgers" : "ledgers"
+        try database.run("SELECT ledger FROM \(table) WHERE uid = ?", [.integer(Int64(uid))]) {
             statement throws(SystemError) in found = try statement.blob(0)
         }
         return found
@@ -213,5 +278,27 @@ enum KeychainSchema {
             envelope: try statement.blob(4),
             code: try statement.blob(5)
         )
+    }
+}
+
+extension KeychainSchema.Row {
+    /// Encrypts an item's attributes, and authenticates its row.
+    init(
+        _ item: Item,
+        version: UInt64,
+        envelope: [UInt8],
+        ring: KeyRing
+    ) throws(SystemError) {
+        let digest = item.attributes.primaryKey(app: item.app)
+        let place = Self.place(uid: item.uid, id: item.itemID.bytes)
+        self = Self(
+            id: item.itemID.bytes,
+            version: version,
+            primaryKey: ring.index(of: item.uid).code(primaryKey: digest),
+            record: try ring.seal(item.record, at: place),
+            envelope: envelope,
+            code: []
+        )
+        .coded(for: item.uid, ring)
     }
 }

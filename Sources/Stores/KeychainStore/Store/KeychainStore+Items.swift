@@ -111,9 +111,9 @@ extension KeychainStore {
         item.modified = date
         let hidden = try hiddenDuplicate(of: item, caller: caller)
         let changed = item
-        try change(caller.uid) { change in
+        try change(caller.uid) { change throws(KeychainError) in
             if let hidden { change.delete(hidden) }
-            change.write(changed, envelope: envelope.bytes, over: old)
+            try change.write(changed, envelope: envelope.bytes, over: old)
         }
     }
 
@@ -151,7 +151,7 @@ extension KeychainStore {
             if let hidden { change.delete(hidden) }
             item.secretVersion = change.version
             let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)
-            change.write(item, envelope: envelope.bytes, over: old)
+            try change.write(item, envelope: envelope.bytes, over: old)
         }
     }
 
@@ -264,7 +264,7 @@ extension KeychainStore {
             for item in [old, hidden].compactMap(\.self) { change.delete(item) }
             item.secretVersion = change.version
             let envelope = try Envelope(sealing: secret, of: item, password: password, ring: ring)
-            change.write(item, envelope: envelope.bytes)
+            try change.write(item, envelope: envelope.bytes)
         }
         return item.id
     }

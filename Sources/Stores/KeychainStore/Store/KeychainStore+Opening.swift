@@ -16,6 +16,15 @@ extension KeychainStore {
         access(path(in: directory) + "/" + databaseName, F_OK) == 0
     }
 
+    /// Whether the database of a closed keychain has a log, as after a kill.
+    ///
+    /// Creates and opens no files.
+    package static func hasLog(in directory: String) -> Bool {
+        var status = stat()
+        let log = path(in: directory) + "/" + databaseName + "-wal"
+        return stat(log, &status) == 0 && status.st_size > 0
+    }
+
     private static let databaseName = "items.sqlite"
 
     private static func path(in directory: String) -> String { directory + "/keychain" }

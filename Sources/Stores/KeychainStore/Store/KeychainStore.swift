@@ -18,6 +18,8 @@ package final class KeychainStore {
     /// Whether an earlier database was damaged or lost, at this start or before.
     package let isLost: Bool
     private(set) var root: LedgerRoot
+    /// Whether the log may hold data that a change has overwritten or deleted.
+    private var hasLog = true
     private var ledgers: [UInt32: Ledger] = [:]
     /// The enrolment for which each user's items were last checked.
     var checkedEnrolments: [UInt32: EnrolmentMark] = [:]
@@ -80,6 +82,8 @@ package final class KeychainStore {
             setAside: setAside
         )
         try store.upgrade()
+        // A killed process leaves its log behind.
+        store.emptyLog()
         return store
     }
 
@@ -138,7 +142,7 @@ package final class KeychainStore {
         guard KeyRing.isSame(LedgerRoot.code(of: found, uid: uid, ring: ring), code) else {
             throw Self.tampered
         }
-        let ledger = try Ledger(found)
+        let ledger = try Ledger(ring.open(found, at: LedgerRoot.place(of: uid)))
         ledgers[uid] = ledger
         return ledger
     }
@@ -160,7 +164,8 @@ package final class KeychainStore {
             ring: ring
         )
         guard KeyRing.isSame(code, found.code) else { throw Self.tampered }
-        return try [LedgerEntry](found.entries)
+        let place = LedgerRoot.place(of: uid, page: page.number)
+        return try [LedgerEntry](ring.open(found.entries, at: place))
     }
 
     /// Returns the ledger entries with a token: the items with a property, and their versions.
@@ -201,17 +206,11 @@ package final class KeychainStore {
         uid: UInt32,
         version: UInt64?
     ) throws(KeychainError) -> Item {
-        guard let id = ItemID(bytes: row.id), version == row.version else { throw .changed }
-        let bytes = KeychainSchema.Row.authenticated(
-            uid: uid,
-            id: id,
-            version: row.version,
-            primaryKey: row.primaryKey,
-            record: row.record,
-            envelope: row.envelope
-        )
-        guard KeyRing.isSame(ring.rowCode(bytes), row.code) else { throw .changed }
-        return try Item(id, uid: uid, record: row.record)
+        guard let id = ItemID(bytes: row.id), version == row.version,
+            let code = row.code(of: uid, ring), KeyRing.isSame(code, row.code)
+        else { throw .changed }
+        let place = KeychainSchema.Row.place(uid: uid, id: row.id)
+        return try Item(id, uid: uid, record: ring.open(row.record, at: place))
     }
 
     /// Changes a user's items.
@@ -242,6 +241,16 @@ package final class KeychainStore {
         }
         note(next)
         ledgers[uid] = ledger
+        hasLog = true
+        if !change.deleted.isEmpty { emptyLog() }
+    }
+
+    /// Empties the database's log, in which overwritten and deleted data stays otherwise.
+    ///
+    /// A failure is ignored, because every change is safe in the log: the next call tries again.
+    func emptyLog() {
+        guard hasLog else { return }
+        hasLog = (try? database.emptyLog()) == nil
     }
 
     /// Writes the changed pages of a ledger and its list of pages.
@@ -255,20 +264,25 @@ package final class KeychainStore {
             try KeychainSchema.delete(page: number, of: uid, in: database)
         }
         for (number, entries) in rewriting.written {
-            let bytes = entries.bytes
-            let code = LedgerRoot.code(
-                of: bytes,
-                number,
-                version: root.counter,
-                uid: uid,
-                ring: ring
-            )
-            try KeychainSchema.write(page: bytes, number, code: code, of: uid, to: database)
+            try write(entries, of: number, version: root.counter, of: uid)
         }
-        let bytes = ledger.bytes
+        let bytes = try ring.seal(ledger.bytes, at: LedgerRoot.place(of: uid))
         let code = LedgerRoot.code(of: bytes, uid: uid, ring: ring)
         root.codes[uid] = code
         try KeychainSchema.write(ledger: bytes, code: code, of: uid, to: database)
+    }
+
+    /// Writes a page of a ledger.
+    func write(
+        _ entries: [LedgerEntry],
+        of number: UInt64,
+        version: UInt64,
+        of uid: UInt32
+    ) throws(SystemError) {
+        let place = LedgerRoot.place(of: uid, page: number)
+        let bytes = try ring.seal(entries.bytes, at: place)
+        let code = LedgerRoot.code(of: bytes, number, version: version, uid: uid, ring: ring)
+        try KeychainSchema.write(page: bytes, number, code: code, of: uid, to: database)
     }
 
     /// Keeps a change in memory after it reached the disk.
@@ -298,27 +312,18 @@ struct Change {
     /// Writes an item.
     ///
     /// `old` is its previous state.
-    mutating func write(_ item: Item, envelope: [UInt8], over old: Item? = nil) {
-        let primaryKey = item.attributes.primaryKey(app: item.app)
-        let record = item.record
-        let bytes = KeychainSchema.Row.authenticated(
-            uid: uid,
-            id: item.itemID,
-            version: version,
-            primaryKey: primaryKey,
-            record: record,
-            envelope: envelope
-        )
-        written.append(
-            .init(
-                id: item.itemID.bytes,
-                version: version,
-                primaryKey: primaryKey,
-                record: record,
-                envelope: envelope,
-                code: ring.rowCode(bytes)
-            )
-        )
+    ///
+    /// - Throws: `notAvailable` if the item can't be encrypted.
+    mutating func write(
+        _ item: Item,
+        envelope: [UInt8],
+        over old: Item? = nil
+    ) throws(KeychainError) {
+        let (ring, version) = (self.ring, self.version)
+        let row = try translating { () throws(SystemError) in
+            try KeychainSchema.Row(item, version: version, envelope: envelope, ring: ring)
+        }
+        written.append(row)
         let index = ring.index(of: uid)
         if let old { set(nil, index.tokens(of: old), of: item.itemID) }
         set(version, index.tokens(of: item), of: item.itemID)

@@ -4,6 +4,21 @@ struct LedgerRoot {
     var counter: UInt64 = 0
     var codes: [UInt32: [UInt8]] = [:]
 
+    /// Where a ledger stands, for its encryption.
+    static func place(of uid: UInt32) -> ByteWriter {
+        var writer = ByteWriter("ledger")
+        writer.add(uid)
+        return writer
+    }
+
+    /// Where a page of a ledger stands, for its encryption.
+    static func place(of uid: UInt32, page number: UInt64) -> ByteWriter {
+        var writer = ByteWriter("page")
+        writer.add(uid)
+        writer.add(number)
+        return writer
+    }
+
     static func code(of ledger: [UInt8], uid: UInt32, ring: KeyRing) -> [UInt8] {
         var writer = ByteWriter("ledger")
         writer.add(uid)
