@@ -92,18 +92,18 @@ struct SecureEnclaveTests {
             let ours = try SecureEnclave.P256.KeyAgreement.PrivateKey()
             let theirs = P256.KeyAgreement.PrivateKey()
             let info = Data("session".utf8)
-            let one = try ours.x963DerivedSymmetricKey(
-                with: theirs.publicKey,
-                sharedInfo: info,
-                outputByteCount: 32
-            )
+            let one = try ours.sharedSecretFromKeyAgreement(with: theirs.publicKey)
             let other = try theirs.sharedSecretFromKeyAgreement(with: ours.publicKey)
-                .x963DerivedSymmetricKey(
+            #expect(one == other)
+            func derived(_ secret: SharedSecret) -> SymmetricKey {
+                secret.hkdfDerivedSymmetricKey(
                     using: SHA256.self,
+                    salt: Data(),
                     sharedInfo: info,
                     outputByteCount: 32
                 )
-            #expect(one == other)
+            }
+            #expect(derived(one) == derived(other))
         }
     }
 

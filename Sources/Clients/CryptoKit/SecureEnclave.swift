@@ -78,13 +78,15 @@ struct ServiceKeyHandle: Sendable {
         var query: [String: Any] = [
             kSecClass as String: kSecClassKey,
             kSecValuePersistentRef as String: dataRepresentation,
-            kSecAttrApplicationTag as String: SecureEnclave.tag,
-            kSecReturnRef as String: true,
+            kSecReturnAttributes as String: true, kSecReturnRef as String: true,
         ]
         query[kSecUseAuthenticationContext as String] = context
         var found: CFTypeRef?
         let status = SecItemCopyMatching(query as CFDictionary, &found)
-        guard let key = found as? SecKey else { throw Self.error(status) }
+        guard let item = found as? [String: Any] else { throw Self.error(status) }
+        guard item[kSecAttrApplicationTag as String] as? Data == SecureEnclave.tag,
+            let key = item[kSecValueRef as String] as? SecKey
+        else { throw Self.error(errSecItemNotFound) }
         (self.key, self.dataRepresentation) = (key, dataRepresentation)
     }
 
@@ -223,38 +225,40 @@ extension SecureEnclave.P256.KeyAgreement {
         /// A reference for loading the key again; not a secret.
         public var dataRepresentation: Data { kept.dataRepresentation }
 
-        /// Derives a symmetric key by ECDH and the X9.63 key derivation with SHA-256.
-        ///
-        /// Apple's call returns a `SharedSecret`, which swift-crypto can't create from bytes. The
-        /// result equals `sharedSecret.x963DerivedSymmetricKey(using: SHA256.self, …)`. Blocks
-        /// while a prompt is open.
+        /// Agrees on a secret with another key by ECDH; blocks while a prompt is open.
         ///
         /// - Throws: An error of the keychain or of the prompt.
-        public func x963DerivedSymmetricKey(
-            with publicKey: Crypto.P256.KeyAgreement.PublicKey,
-            sharedInfo: Data,
-            outputByteCount: Int
-        ) throws -> SymmetricKey {
+        public func sharedSecretFromKeyAgreement(
+            with publicKeyShare: Crypto.P256.KeyAgreement.PublicKey
+        ) throws -> SharedSecret {
             let attributes: [String: Any] = [
                 kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
                 kSecAttrKeyClass as String: kSecAttrKeyClassPublic,
             ]
-            let parameters: [String: Any] = [
-                SecKeyKeyExchangeParameter.requestedSize.rawValue as String: outputByteCount,
-                SecKeyKeyExchangeParameter.sharedInfo.rawValue as String: sharedInfo,
-            ]
             var error: Unmanaged<CFError>?
-            let point = publicKey.x963Representation as CFData
+            let point = publicKeyShare.x963Representation as CFData
             guard let other = SecKeyCreateWithData(point, attributes as CFDictionary, &error),
                 let secret = SecKeyCopyKeyExchangeResult(
                     kept.key,
-                    .ecdhKeyExchangeStandardX963SHA256,
+                    .ecdhKeyExchangeStandard,
                     other,
-                    parameters as CFDictionary,
+                    [:] as CFDictionary,
                     &error
                 )
             else { throw ServiceKeyHandle.taken(error) }
-            return SymmetricKey(data: secret as Data)
+            return try Self.sharedSecret(secret as Data)
+        }
+
+        /// Wraps a secret, which is the first coordinate of a point.
+        ///
+        /// swift-crypto makes a `SharedSecret` in an agreement only. A private key of one agrees on
+        /// the first coordinate of the other key's point. Both points with this coordinate give the
+        /// same secret.
+        private static func sharedSecret(_ coordinate: Data) throws -> SharedSecret {
+            let one = Data(count: 31) + [1]
+            let point = Data([2]) + coordinate
+            return try Crypto.P256.KeyAgreement.PrivateKey(rawRepresentation: one)
+                .sharedSecretFromKeyAgreement(with: .init(compressedRepresentation: point))
         }
     }
 }
