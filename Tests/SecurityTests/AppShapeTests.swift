@@ -223,6 +223,35 @@ struct AppShapeTests {
         }
     }
 
+    @Test("R35: One call prompts once for several guarded items, and a deletion never prompts")
+    func oneCall() async throws {
+        try await ClientDesk.run { desk in
+            for account in ["a", "b", "c"] { try Self.addGuarded(account) }
+            let all: [CFString: Any] = [
+                kSecMatchLimit: kSecMatchLimitAll, kSecReturnData: true,
+            ]
+            try await desk.queue("match")
+            #expect((Self.found(all).value as? [Data])?.count == 3)
+            #expect(await desk.agent.count == 1)
+            // The proof does not outlive its call.
+            await desk.agent.will(.cancel)
+            #expect(Self.found(all).status == errSecUserCanceled)
+            #expect(await desk.agent.count == 2)
+            await desk.agent.will(.wait)
+            try await desk.queue("match")
+            let word = [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock] as CFDictionary
+            #expect(SecItemUpdate(Self.passwords as CFDictionary, word) == errSecSuccess)
+            #expect(await desk.agent.count == 3)
+            let changed = all.merging([
+                kSecReturnAttributes: true, kSecReturnData: false,
+                kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock,
+            ]) { $1 }
+            #expect((Self.found(changed).value as? [Any])?.count == 3)
+            #expect(SecItemDelete(Self.passwords as CFDictionary) == errSecSuccess)
+            #expect(await desk.agent.count == 3)
+        }
+    }
+
     @Test("R35: On request a list omits items that need a prompt, unless the context was evaluated")
     func skipping() async throws {
         try await ClientDesk.run { desk in

@@ -40,7 +40,8 @@ package final class RemoteContext {
         try await current(on: try await connection.current())
     }
 
-    private func current(
+    /// Variant of ``current()`` for a service that the caller has just found.
+    package func current(
         on service: RemoteService
     ) async throws(AuthenticationError) -> Context1Proxy {
         if let proxy = object(on: service) { return proxy }

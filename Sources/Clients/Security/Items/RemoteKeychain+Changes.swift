@@ -61,7 +61,11 @@ extension RemoteKeychain {
         }
         // For a single item the service detects duplicates itself.
         if planned.count > 1 { try await refuseTwins(among: planned) }
-        for index in planned.indices { try await prepare(&planned[index], query.promptOptions) }
+        var use = query.promptOptions
+        let guarded = planned.filter { $0.guarding != nil || !ItemDictionary.isFree($0.item) }
+        use.shared = shared(by: guarded.count, query)
+        defer { withExtendedLifetime(use) {} }
+        for index in planned.indices { try await prepare(&planned[index], use) }
         for change in planned { try await make(change) }
     }
 

@@ -62,6 +62,10 @@ extension RemoteKeychain {
         of query: ItemDictionary
     ) async throws(KeychainFailure) -> ItemResult {
         let limit = query.limit ?? 1
+        let guarded = found.prefix(limit)
+            .filter { query.needsSecret(of: $0) && !ItemDictionary.isFree($0) }
+        let shared = shared(by: guarded.count, query)
+        defer { withExtendedLifetime(shared) {} }
         var results: [ItemResult] = []
         for attributes in found {
             guard results.count < limit else { break }
@@ -71,7 +75,9 @@ extension RemoteKeychain {
                 continue
             }
             let secret: [UInt8]
-            let use = query.promptOptions(of: attributes)
+            var use = query.promptOptions
+            use.needsNoPrompt = ItemDictionary.isFree(attributes)
+            use.shared = use.needsNoPrompt ? nil : shared
             do throws(KeychainFailure) {
                 secret = try await read(id, use)
             } catch {
@@ -86,6 +92,17 @@ extension RemoteKeychain {
         guard !results.isEmpty else { throw Self.notFound }
         if query.returns.isEmpty { return .nothing }
         return query.limit == nil ? results[0] : .list(results)
+    }
+
+    /// Returns a context for the prompts of a call that uses several guarded items.
+    ///
+    /// Apple's keychain also uses one context a call: a proof for the first item counts for the
+    /// others. Returns nil if the caller has a context or forbids prompts.
+    func shared(by guardedItems: Int, _ query: ItemDictionary) -> RemoteContext? {
+        guard guardedItems > 1, query.context == nil, query.interaction == .allowed else {
+            return nil
+        }
+        return RemoteContext(connection)
     }
 
     func remove(_ query: ItemDictionary) async throws(KeychainFailure) {
@@ -238,12 +255,8 @@ extension ItemDictionary {
     /// Whether the query returns secrets, and has a context that may be evaluated already.
     fileprivate var mayOpenGuarded: Bool { context != nil && returns.contains(.data) }
 
-    /// The context for prompts; marked free if the item needs no prompt.
-    fileprivate func promptOptions(of item: [String: Variant]) -> RemoteKeychain.PromptOptions {
-        var use = promptOptions
-        use.needsNoPrompt = (item["flags"]?.asUInt64 ?? 0) == 0
-        return use
-    }
+    /// Whether an item needs no prompt.
+    static func isFree(_ item: [String: Variant]) -> Bool { (item["flags"]?.asUInt64 ?? 0) == 0 }
 
     /// Whether the requested parts include the secret.
     func needsSecret(of item: [String: Variant]) -> Bool {

@@ -9,6 +9,8 @@ package struct RemoteKeychain {
     /// The context and the options for prompts of a call.
     package struct PromptOptions: Sendable {
         package var context: (any AuthenticationContextSource)?
+        /// The context of a call without a context of the caller, which uses several guarded items.
+        var shared: RemoteContext?
         package var forbidsInteraction = false
         package var reason: String?
 
@@ -51,12 +53,13 @@ package struct RemoteKeychain {
         ) async throws(KeychainFailure) -> [String: Variant] {
             var options: [String: Variant] = [:]
             if asks, forbidsPrompt { options["interaction-not-allowed"] = .bool(true) }
-            guard let context else { return options }
-            guard !context.isInvalidated else {
+            guard context?.isInvalidated != true else {
                 throw KeychainFailure(errSecAuthFailed, "The context was invalidated.")
             }
             do throws(AuthenticationError) {
-                options["context"] = .objectPath(try await context.prepare(on: service))
+                let path = try await context?.prepare(on: service)
+                let shared = try await shared?.current(on: service).path
+                options["context"] = (path ?? shared).map(Variant.objectPath)
             } catch {
                 throw KeychainFailure(error)
             }
@@ -66,7 +69,7 @@ package struct RemoteKeychain {
 
     /// The service at creation, for all calls of one operation.
     private let service: RemoteService
-    private let connection: ServiceConnection
+    let connection: ServiceConnection
     private var proxy: Keychain1Proxy { service.keychain }
 
     init(_ service: RemoteService, _ connection: ServiceConnection) {
@@ -309,7 +312,7 @@ extension RemoteKeychain {
         guard flags.contains(.applicationPassword) else {
             return StoreOptions(options: options, context: nil)
         }
-        let context = use.context?.remote ?? RemoteContext(connection)
+        let context = use.context?.remote ?? use.shared ?? RemoteContext(connection)
         let object: Context1Proxy
         do throws(AuthenticationError) {
             object = try await context.current()
