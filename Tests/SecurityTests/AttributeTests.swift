@@ -40,6 +40,9 @@ struct AttributeTests {
         Case(kSecAttrLabel, "Label", "label"),
         Case(kSecAttrLabel, "caf\u{e9}", "cafe\u{301}"),
         Case(kSecAttrCreator, 0x4c41_7574, 0x4c41_7575),
+        // A text and the number of its four characters are distinct.
+        Case(kSecAttrCreator, "abcd", 0x6162_6364),
+        Case(kSecAttrCreator, "abcd e=", "abcd"),
         Case(kSecAttrSyncViewHint, "View", "Other"),
     ]
     private static let passwords =
@@ -53,6 +56,8 @@ struct AttributeTests {
             Case(kSecAttrAccount, Data("jo".utf8), Data("jo\u{0}".utf8)),
             Case(kSecAttrAccount, Data([0xff, 0xfe]), Data([0xff])),
             Case(kSecAttrAccount, "a\u{0}b", "a"),
+            Case(kSecAttrAccount, 42, "42"),
+            Case(kSecAttrLabel, -1.5, -1),
         ]
     private static let generic =
         passwords + [

@@ -69,6 +69,19 @@ struct NameTests {
         #expect(CFErrorCopyFailureReason(error) as String? == "because")
     }
 
+    @Test("Errors can be made by Core Foundation calls, and numbers named by four characters")
+    func coreFoundationNames() {
+        let domain = NSOSStatusErrorDomain as CFErrorDomain
+        let info = [kCFErrorLocalizedDescriptionKey as String: "because"] as CFDictionary
+        let error = CFErrorCreate(kCFAllocatorDefault, domain, CFIndex(errSecParam), info)!
+        #expect(CFErrorGetDomain(error) == kCFErrorDomainOSStatus)
+        #expect(CFErrorCopyDescription(error) as String == "because")
+        #expect(CFErrorGetCode(CFErrorCreate(nil, domain, 7, nil)) == 7)
+        let code: FourCharCode = 0x6162_6364
+        #expect(OSType(code) == 1_633_837_924)
+        #expect(kSecAttrPersistentReference as String == "persistref")
+    }
+
     @Test("Every status has a sentence and Apple's number")
     func statuses() {
         let known: [(OSStatus, OSStatus)] = [
@@ -125,6 +138,12 @@ struct NameTests {
             SecCertificateCopyData as (SecCertificate) -> CFData,
             SecCertificateCopyKey as (SecCertificate) -> SecKey?,
             SecCertificateCopySubjectSummary as (SecCertificate) -> CFString?,
+            SecCertificateCopyNormalizedIssuerSequence as (SecCertificate) -> CFData?,
+            SecCertificateCopyNormalizedSubjectSequence as (SecCertificate) -> CFData?,
+            SecCertificateCopySerialNumberData
+                as (SecCertificate, UnsafeMutablePointer<Unmanaged<CFError>?>?) -> CFData?,
+            SecCertificateCopyEmailAddresses
+                as (SecCertificate, UnsafeMutablePointer<CFArray?>) -> OSStatus,
             SecCertificateCopyCommonName
                 as (SecCertificate, UnsafeMutablePointer<CFString?>) -> OSStatus,
             SecIdentityCopyPrivateKey
@@ -142,7 +161,7 @@ struct NameTests {
             SecTrustSetAnchorCertificates as (SecTrust, CFArray?) -> OSStatus,
             SecTrustSetAnchorCertificatesOnly as (SecTrust, Bool) -> OSStatus,
         ]
-        #expect((ofCertificates.count, ofTrust.count) == (6, 8))
+        #expect((ofCertificates.count, ofTrust.count) == (10, 8))
     }
 
     @Test("A pair from the older calls signs and verifies a digest")

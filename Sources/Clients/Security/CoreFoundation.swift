@@ -16,6 +16,10 @@ public typealias CFBoolean = NSNumber
 public typealias CFNumber = NSNumber
 public typealias CFOptionFlags = UInt
 public typealias CFIndex = Int
+public typealias CFErrorDomain = CFString
+/// Four characters in a number, such as an item's creator.
+public typealias FourCharCode = UInt32
+public typealias OSType = FourCharCode
 
 /// The type of Apple's error parameters: nil, or `&error` of an `NSError?`.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
@@ -36,8 +40,18 @@ public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 public typealias CFTypeID = UInt
 public typealias CFHashCode = UInt
 
-// SAFETY: an immutable NSString, which is not marked Sendable.
+// SAFETY: immutable NSStrings, which are not marked Sendable.
 nonisolated(unsafe) public let kCFBundleIdentifierKey: CFString = "CFBundleIdentifier" as NSString
+nonisolated(unsafe) public let kCFErrorDomainOSStatus: CFErrorDomain! =
+    NSOSStatusErrorDomain as NSString
+nonisolated(unsafe) public let kCFErrorDomainPOSIX: CFErrorDomain! = NSPOSIXErrorDomain as NSString
+nonisolated(unsafe) public let kCFErrorDomainCocoa: CFErrorDomain! = NSCocoaErrorDomain as NSString
+nonisolated(unsafe) public let kCFErrorLocalizedDescriptionKey: CFString! =
+    NSLocalizedDescriptionKey as NSString
+nonisolated(unsafe) public let kCFErrorLocalizedFailureReasonKey: CFString! =
+    NSLocalizedFailureReasonErrorKey as NSString
+nonisolated(unsafe) public let kCFErrorLocalizedRecoverySuggestionKey: CFString! =
+    NSLocalizedRecoverySuggestionErrorKey as NSString
 
 /// Returns an identifier of a class, constant while the program runs.
 func typeID(_ type: AnyClass) -> CFTypeID { CFTypeID(bitPattern: ObjectIdentifier(type).hashValue) }
@@ -118,9 +132,19 @@ public func CFErrorCopyRecoverySuggestion(_ error: CFError) -> CFString? {
     error.localizedRecoverySuggestion.map { $0 as NSString }
 }
 
+/// Creates an error; `userInfo` may be nil.
+public func CFErrorCreate(
+    _ allocator: CFAllocator?,
+    _ domain: CFErrorDomain,
+    _ code: CFIndex,
+    _ userInfo: CFDictionary?
+) -> CFError! {
+    NSError(domain: "\(domain)", code: code, userInfo: userInfo as? [String: Any])
+}
+
 public func CFErrorGetCode(_ error: CFError) -> CFIndex { error.code }
 
-public func CFErrorGetDomain(_ error: CFError) -> CFString { error.domain as NSString }
+public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain! { error.domain as NSString }
 
 public func CFErrorCopyUserInfo(_ error: CFError) -> CFDictionary? {
     error.userInfo as NSDictionary
@@ -128,6 +152,12 @@ public func CFErrorCopyUserInfo(_ error: CFError) -> CFDictionary? {
 
 public func CFErrorCopyDescription(_ error: CFError) -> CFString {
     error.localizedDescription as NSString
+}
+
+// On Apple's systems `[AnyHashable: Any]` finds a text's value under NSString and String alike.
+// swift-format-ignore: AvoidRetroactiveConformances
+extension NSString: @retroactive _HasCustomAnyHashableRepresentation {
+    public func _toCustomAnyHashable() -> AnyHashable? { AnyHashable(self as String) }
 }
 
 extension NSMutableDictionary {

@@ -5,15 +5,20 @@ struct ItemAttribute: Sendable {
     enum Kind: Sendable {
         /// A text.
         ///
-        /// Bytes are accepted, and returned as bytes.
+        /// Bytes and numbers are accepted, and returned as bytes and numbers.
         case text
+        /// A text.
+        ///
+        /// Bytes are accepted, and returned as bytes.
+        case word
         /// Bytes.
         ///
         /// A text is accepted, and returned as a text.
         case bytes
         /// A number.
         ///
-        /// A text is accepted, because Apple's constants and some programs use texts.
+        /// A text is accepted, because Apple's constants and some programs use texts. Digits are
+        /// returned as a number, as in Apple's keychain; every other text is returned as a text.
         case number
         case flag
         case date
@@ -61,7 +66,7 @@ struct ItemAttribute: Sendable {
     static let known: [String: ItemAttribute] = {
         var known: [String: ItemAttribute] = [
             "labl": Self(.text, all), "crtr": Self(.number, all), "cdat": Self(.date, all),
-            "mdat": Self(.date, all), "agrp": Self(.text, all), "vwht": Self(.text, all),
+            "mdat": Self(.date, all), "agrp": Self(.word, all), "vwht": Self(.word, all),
             "acct": Self(.text, passwords), "desc": Self(.text, passwords),
             "icmt": Self(.text, passwords), "invi": Self(.flag, passwords),
             "nega": Self(.flag, passwords), "svce": Self(.text, ["genp"]),
@@ -70,7 +75,7 @@ struct ItemAttribute: Sendable {
             "klbl": Self(.bytes, ["keys"]), "kcls": Self(.number, ["keys"]),
             "bsiz": Self(.number, ["keys"]), "esiz": Self(.number, ["keys"]),
             "sdat": Self(.date, ["keys"]), "edat": Self(.date, ["keys"]),
-            "tkid": Self(.text, ["keys"]),
+            "tkid": Self(.word, ["keys"]),
         ]
         for name in ["srvr", "sdmn", "ptcl", "atyp", "path"] { known[name] = Self(.text, ["inet"]) }
         for name in [

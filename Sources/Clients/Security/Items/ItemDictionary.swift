@@ -97,14 +97,21 @@ struct ItemDictionary: Sendable {
         _ value: Any
     ) throws(KeychainFailure) {
         switch kind {
-        case .text:
+        case .text where value is NSNumber:
+            attributes[key] = .string(ValueRepresentation.text(value as? NSNumber ?? 0))
+            form[key] = .usual
+        case .text, .word:
             attributes[key] = .string(try ValueRepresentation.text(key, value))
             form[key] =
                 value is Data && !ValueRepresentation.isEncoded(attributes[key]) ? .other : .usual
         case .bytes:
             attributes[key] = .bytes(try Self.bytes(key, value))
             form[key] = value is Data ? .usual : .other
-        case .number: attributes[key] = .uint32(try Self.number(key, value))
+        case .number:
+            let text = (value as? String).flatMap { UInt32($0).map(String.init) == $0 ? nil : $0 }
+            let number = if let text { Self.code(text) } else { try Self.number(key, value) }
+            attributes[key] = .uint32(number)
+            form[key] = text.map(ValueRepresentation.Value.text) ?? .usual
         case .flag: attributes[key] = .bool(try Self.flag(key, value))
         case .date:
             guard let date = value as? Date, let seconds = ValueRepresentation.seconds(date) else {
@@ -116,6 +123,8 @@ struct ItemDictionary: Sendable {
     }
 
     private mutating func takeReturn(_ key: String, _ value: Any) throws(KeychainFailure) {
+        // Apple's keychain refuses numbers here, too.
+        guard CFGetTypeID(value as? NSNumber) == CFBooleanGetTypeID() else { throw Self.wrong(key) }
         guard try Self.flag(key, value) else { return }
         switch key {
         case "r_Data": returns.insert(.data)
@@ -209,6 +218,12 @@ struct ItemDictionary: Sendable {
         }
     }
 
+    /// Returns the error of Apple's keychain, in which every attribute has four characters.
+    private static func unknown(_ key: String) -> KeychainFailure {
+        let isAttribute = key.utf16.count == 4
+        return KeychainFailure(isAttribute ? errSecNoSuchAttr : errSecParam, "There is no \(key).")
+    }
+
     private static func unimplemented(_ key: String) -> KeychainFailure {
         KeychainFailure(errSecUnimplemented, "This keychain has no \(key).")
     }
@@ -250,6 +265,13 @@ extension ItemDictionary {
             throw wrong(key)
         }
         return exact
+    }
+
+    /// The number that stands for a text: of four characters, their code.
+    ///
+    /// The text itself is in the item's form, so equal numbers of unequal texts don't matter.
+    private static func code(_ text: String) -> UInt32 {
+        text.utf8.reduce(0) { ($0 << 8 | $0 >> 24) ^ UInt32($1) }
     }
 
     private static func flag(_ key: String, _ value: Any) throws(KeychainFailure) -> Bool {

@@ -64,7 +64,7 @@ indirect enum ItemResult: Sendable {
         // Attributes of the service that have no counterpart in Apple's keychain.
         case _ where ["id", "form", "flags", "public-key"].contains(name): nil
         case .string(let text): form.value(name, text)
-        case .uint32(let number): NSNumber(value: number)
+        case .uint32(let number): form.value(name, number)
         case .bool(let flag): NSNumber(value: flag)
         case .int64(let seconds): form.instant(name, seconds) as NSDate
         default: value.asBytes.map { form.value(name, $0) }

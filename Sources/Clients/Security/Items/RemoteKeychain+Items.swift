@@ -237,6 +237,7 @@ extension ItemDictionary {
             if ItemAttribute.isEmpty(value, name), !ItemAttribute.isEmpty(item[name], name) {
                 return false
             }
+            if case .uint32 = value, self.form[name] != form[name] { return false }
             guard case .int64 = value, case .instant(let date) = self.form[name] else { continue }
             guard item[name]?.asInt64.map({ form.instant(name, $0) }) == date else { return false }
         }

@@ -68,6 +68,7 @@ nonisolated(unsafe) public let kSecAttrTokenID: CFString = "tkid" as NSString
 nonisolated(unsafe) public let kSecAttrTokenIDSecureEnclave: CFString =
     "com.apple.setoken" as NSString
 nonisolated(unsafe) public let kSecAttrAccessGroupToken: CFString = "com.apple.token" as NSString
+nonisolated(unsafe) public let kSecAttrPersistentReference: CFString = "persistref" as NSString
 nonisolated(unsafe) public let kSecAttrNoLegacy: CFString = "nleg" as NSString
 nonisolated(unsafe) public let kSecUseDataProtectionKeychain: CFString = "nleg" as NSString
 nonisolated(unsafe) public let kSecPrivateKeyAttrs: CFString = "private" as NSString

@@ -12,6 +12,8 @@ struct ValueRepresentation: Hashable, Sendable {
         case other
         case instant(Date)
         case word(String)
+        /// A text for a number attribute.
+        case text(String)
     }
 
     private var values: [String: Value] = [:]
@@ -32,7 +34,10 @@ struct ValueRepresentation: Hashable, Sendable {
                 values[name] = .other
                 continue
             }
-            if let bits = UInt64(parts[1], radix: 16), parts[1].count == 16 {
+            if parts[1].hasPrefix(Self.textPrefix) {
+                let data = Data(base64Encoded: String(parts[1].dropFirst(Self.textPrefix.count)))
+                values[name] = .text(String(decoding: data ?? Data(), as: UTF8.self))
+            } else if let bits = UInt64(parts[1], radix: 16), parts[1].count == 16 {
                 let interval = TimeInterval(bitPattern: bits)
                 values[name] = .instant(Date(timeIntervalSince1970: interval))
             } else {
@@ -49,6 +54,8 @@ struct ValueRepresentation: Hashable, Sendable {
                 case .usual: return nil
                 case .other: return name
                 case .word(let word): return "\(name)=\(word)"
+                case .text(let text):
+                    return "\(name)=\(Self.textPrefix)\(Data(text.utf8).base64EncodedString())"
                 case .instant(let date):
                     let interval = date.timeIntervalSince1970
                     guard interval != interval.rounded(.down) || name == "mdat" else { return nil }
@@ -71,6 +78,8 @@ struct ValueRepresentation: Hashable, Sendable {
 
     // MARK: Texts
 
+    private static let textPrefix = "text:"
+    private static let numberMark = "\u{1}number:"
     private static let textMark = "\u{1}text:"
     private static let bytesMark = "\u{1}bytes:"
 
@@ -90,8 +99,12 @@ struct ValueRepresentation: Hashable, Sendable {
         return text
     }
 
+    /// Encodes a number in place of a text for the wire.
+    static func text(_ number: NSNumber) -> String { numberMark + number.stringValue }
+
     private static func isPlain(_ text: String) -> Bool {
-        !text.utf8.contains(0) && !text.hasPrefix(textMark) && !text.hasPrefix(bytesMark)
+        let marks = [textMark, bytesMark, numberMark]
+        return !text.utf8.contains(0) && !marks.contains(where: text.hasPrefix)
     }
 
     /// Whether a wire text is an encoded value.
@@ -99,6 +112,11 @@ struct ValueRepresentation: Hashable, Sendable {
 
     /// Decodes a text from the wire.
     func value(_ name: String, _ text: String) -> Any {
+        if text.hasPrefix(Self.numberMark) {
+            let digits = text.dropFirst(Self.numberMark.count)
+            if let number = Int64(digits) { return NSNumber(value: number) }
+            return NSNumber(value: Double(digits) ?? 0)
+        }
         if text.hasPrefix(Self.bytesMark) {
             let data = Data(base64Encoded: String(text.dropFirst(Self.bytesMark.count)))
             return (data ?? Data()) as NSData
@@ -114,6 +132,12 @@ struct ValueRepresentation: Hashable, Sendable {
     func value(_ name: String, _ bytes: [UInt8]) -> Any {
         self[name] == .other
             ? String(decoding: bytes, as: UTF8.self) as NSString : Data(bytes) as NSData
+    }
+
+    /// Restores a text for a number attribute from the form.
+    func value(_ name: String, _ number: UInt32) -> Any {
+        if case .text(let text) = self[name] { return text as NSString }
+        return NSNumber(value: number)
     }
 
     // MARK: Instants

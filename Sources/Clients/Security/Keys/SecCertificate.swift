@@ -24,6 +24,11 @@ public final class SecTrust: NSObject, Sendable {
     private override init() {}
 }
 
+private let withoutCertificates = KeychainFailure(
+    errSecUnimplemented,
+    "There are no certificates here."
+)
+
 /// The result of a check.
 public enum SecTrustResultType: UInt32, Sendable {
     /// The check has not run.
@@ -57,6 +62,38 @@ public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? { ni
 
 /// Returns nil: certificates are not implemented.
 public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? { nil }
+
+/// Returns nil: certificates are not implemented.
+///
+/// The error pointer is part of Apple's signature.
+public func SecCertificateCopySerialNumberData(
+    _ certificate: SecCertificate,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    handOut(error) { () throws(KeychainFailure) in throw withoutCertificates }
+}
+
+/// Returns nil: certificates are not implemented.
+public func SecCertificateCopyNormalizedIssuerSequence(_ certificate: SecCertificate) -> CFData? {
+    nil
+}
+
+/// Returns nil: certificates are not implemented.
+public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertificate) -> CFData? {
+    nil
+}
+
+/// Fails: certificates are not implemented.
+///
+/// The call never uses the pointer.
+///
+/// - Returns: `errSecUnimplemented`.
+public func SecCertificateCopyEmailAddresses(
+    _ certificate: SecCertificate,
+    _ emailAddresses: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    errSecUnimplemented
+}
 
 /// Fails: certificates are not implemented.
 ///
@@ -141,7 +178,7 @@ public func SecTrustEvaluateWithError(
     _ trust: SecTrust,
     _ error: UnsafeMutablePointer<CFError?>?
 ) -> Bool {
-    error?.pointee = NSError(status: errSecUnimplemented, "There are no certificates here.")
+    error?.pointee = withoutCertificates.keyError
     return false
 }
 
