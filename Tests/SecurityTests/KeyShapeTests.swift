@@ -18,7 +18,9 @@ struct KeyShapeTests {
     }
 
     private static func make(_ type: CFString, _ more: [CFString: Any] = [:]) throws -> SecKey {
-        let parameters = more.merging([kSecAttrKeyType: type]) { $1 } as CFDictionary
+        let bits = type == kSecAttrKeyTypeRSA ? 2048 : 256
+        let usual: [CFString: Any] = [kSecAttrKeyType: type, kSecAttrKeySizeInBits: bits]
+        let parameters = usual.merging(more) { $1 } as CFDictionary
         return try #require(SecKeyCreateRandomKey(parameters, nil))
     }
 
@@ -38,6 +40,7 @@ struct KeyShapeTests {
                 let tags = (Data("private".utf8), Data("public".utf8))
                 let parameters: [CFString: Any] = [
                     kSecAttrKeyType: type, kSecAttrIsPermanent: true,
+                    kSecAttrKeySizeInBits: type == kSecAttrKeyTypeRSA ? 2048 : 256,
                     kSecPrivateKeyAttrs: [kSecAttrApplicationTag: tags.0],
                     kSecPublicKeyAttrs: [kSecAttrApplicationTag: tags.1],
                 ]
@@ -196,8 +199,8 @@ extension KeyShapeTests {
                 kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
             ]) { $1 }
             let pair: [CFString: Any] = [
-                kSecAttrKeyType: Self.curve, kSecPrivateKeyAttrs: kept.merging(tag) { $1 },
-                kSecPublicKeyAttrs: publicHalf,
+                kSecAttrKeyType: Self.curve, kSecAttrKeySizeInBits: 256,
+                kSecPrivateKeyAttrs: kept.merging(tag) { $1 }, kSecPublicKeyAttrs: publicHalf,
             ]
             let token = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]
             let wanted = tag.merging([kSecReturnRef: true]) { $1 }
@@ -270,7 +273,7 @@ extension KeyShapeTests {
                     #expect(
                         SecKeyCreateDecryptedData(key, algorithm, other as CFData, &error) == nil
                     )
-                    #expect(error?.takeRetainedValue().code == Int(errSecDecode))
+                    #expect(error?.takeRetainedValue().code == Int(errSecParam))
                 }
                 let short = Data(count: 80) as CFData
                 #expect(SecKeyCreateDecryptedData(key, algorithm, short, nil) == nil)
@@ -299,9 +302,18 @@ extension KeyShapeTests {
                 let two = SecKeyCopyKeyExchangeResult(other, algorithm, half, all, nil)
                 #expect(one != nil && one == two, "\(algorithm.rawValue)")
             }
-            let derived = SecKeyAlgorithm.ecdhKeyExchangeStandardX963SHA512
-            let none = [:] as NSDictionary
-            #expect(SecKeyCopyKeyExchangeResult(key, derived, otherHalf, none, nil) == nil)
+            // A derived secret needs a size, and its info is data.
+            let wrong: [CFString: Any] = [
+                SecKeyKeyExchangeParameter.requestedSize.rawValue: 32,
+                SecKeyKeyExchangeParameter.sharedInfo.rawValue: "text",
+            ]
+            for parameters in [[:], wrong] {
+                let given = parameters as CFDictionary
+                for algorithm in algorithms.dropFirst() {
+                    let secret = SecKeyCopyKeyExchangeResult(key, algorithm, otherHalf, given, nil)
+                    #expect(secret == nil)
+                }
+            }
         }
     }
 }

@@ -137,8 +137,11 @@ struct SoftwareKeyTests {
                 #expect(SecKeyCreateDecryptedData(half, algorithm, sealed, nil) == nil)
                 var changed = sealed as Data
                 changed[changed.count - 1] ^= 1
-                let forged = SecKeyCreateDecryptedData(key, algorithm, changed as CFData, nil)
+                var error: Unmanaged<CFError>?
+                let forged = SecKeyCreateDecryptedData(key, algorithm, changed as CFData, &error)
                 #expect(forged as Data? != Self.message)
+                let code = error?.takeRetainedValue().code
+                #expect(forged != nil || code == Int(errSecParam), "\(algorithm.rawValue)")
             }
         }
     }
@@ -189,7 +192,48 @@ struct SoftwareKeyTests {
             rawValue: "algid:sign:ECDSA:message-X962:SHA3-256" as CFString
         )
         #expect(!SecKeyIsAlgorithmSupported(key, .sign, unknown))
-        #expect(Self.sign(key, unknown, Self.message) == nil)
+        var error: Unmanaged<CFError>?
+        #expect(SecKeyCreateSignature(key, unknown, Self.message as CFData, &error) == nil)
+        #expect(error?.takeRetainedValue().code == Int(errSecParam))
+    }
+
+    @Test("Other attributes of an imported key have no effect")
+    func otherAttributes() throws {
+        let key = try Self.make(kSecAttrKeyTypeECSECPrimeRandom, 256)
+        let bytes = try #require(SecKeyCopyExternalRepresentation(key, nil))
+        let half: [CFString: Any] = [kSecAttrIsPermanent: true, kSecAttrApplicationTag: "tag"]
+        let what: [CFString: Any] = [
+            kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
+            kSecAttrKeySizeInBits: 256, kSecPrivateKeyAttrs: half, kSecPublicKeyAttrs: half,
+            "unknown" as NSString: 1,
+        ]
+        #expect(SecKeyCreateWithData(bytes, what as CFDictionary, nil) == key)
+    }
+
+    @Test("A new key needs a type and a size, and the flag privateKeyUsage the Secure Enclave")
+    func parameters() throws {
+        let control = try #require(
+            SecAccessControlCreateWithFlags(
+                nil,
+                kSecAttrAccessibleWhenUnlocked,
+                .privateKeyUsage,
+                nil
+            )
+        )
+        let (type, size) = (kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits)
+        let wrong: [[CFString: Any]] = [
+            [size: 256], [kSecAttrKeyType: kSecAttrKeyTypeDSA, size: 256],
+            [kSecAttrKeyType: type], [kSecAttrKeyType: type, size: 255],
+            [
+                kSecAttrKeyType: type, size: 256,
+                kSecPrivateKeyAttrs: [kSecAttrAccessControl: control],
+            ],
+        ]
+        for parameters in wrong {
+            var error: Unmanaged<CFError>?
+            #expect(SecKeyCreateRandomKey(parameters as CFDictionary, &error) == nil)
+            #expect(error?.takeRetainedValue().code == Int(errSecParam), "\(parameters)")
+        }
     }
 
     @Test("A key is stored by reference or by bytes, and found with its attributes")
@@ -280,7 +324,10 @@ struct SoftwareKeyTests {
             let key = try Self.make(
                 kSecAttrKeyTypeECSECPrimeRandom,
                 256,
-                [kSecPrivateKeyAttrs: [kSecAttrAccessControl: control]]
+                [
+                    kSecAttrTokenID: kSecAttrTokenIDSecureEnclave, kSecAttrIsPermanent: false,
+                    kSecPrivateKeyAttrs: [kSecAttrAccessControl: control],
+                ]
             )
             let keys = [kSecClass: kSecClassKey] as CFDictionary
             #expect(SecItemCopyMatching(keys, nil) == errSecItemNotFound)

@@ -33,15 +33,10 @@ enum KeyScheme: Sendable, Hashable {
     case ecies(Hash, hasVariableIV: Bool)
     case exchange(Hash?)
 
-    /// - Throws: `errSecUnsupportedAlgorithm` for an unknown name.
+    /// - Throws: `errSecParam` for an unknown name.
     init(_ algorithm: SecKeyAlgorithm) throws(KeychainFailure) {
         let parts = algorithm.name.split(separator: ":").dropFirst().map(String.init)
-        guard let scheme = Self.known(parts) else {
-            throw KeychainFailure(
-                errSecUnsupportedAlgorithm,
-                "There is no \(algorithm.name) here."
-            )
-        }
+        guard let scheme = Self.known(parts) else { throw SoftwareKey.unsupported(algorithm) }
         self = scheme
     }
 

@@ -38,7 +38,11 @@ extension RemoteKeychain {
         _ use: PromptOptions
     ) async throws(KeychainFailure) -> [UInt8] {
         if let word = try? algorithm.word(for: .decrypt) {
-            return try await decrypt(id, word, data, use)
+            do throws(KeychainFailure) {
+                return try await decrypt(id, word, data, use)
+            } catch {
+                throw error.status == errSecDecode ? SoftwareKey.undecodable : error
+            }
         }
         try Self.check(.decrypt, algorithm)
         let box = try SealedBox(Data(data), try KeyScheme(algorithm))
@@ -56,8 +60,11 @@ extension RemoteKeychain {
         _ use: PromptOptions
     ) async throws(KeychainFailure) -> [UInt8] {
         if let word = try? algorithm.word(for: .keyExchange) {
-            var options: [String: Variant] = [:]
-            options["size"] = size.flatMap { UInt32(exactly: $0) }.map(Variant.uint32)
+            guard word != Self.plainAgreement else {
+                return try await agree(id, word, publicKey, [:], use)
+            }
+            let size = try SoftwareKey.checkedSize(size)
+            var options: [String: Variant] = ["size": .uint32(UInt32(size))]
             if !info.isEmpty { options["shared-info"] = .bytes(info) }
             return try await agree(id, word, publicKey, options, use)
         }

@@ -25,7 +25,7 @@ extension SecKeyAlgorithm {
 
     /// Returns the algorithm's wire name.
     ///
-    /// - Throws: `errSecUnsupportedAlgorithm`.
+    /// - Throws: `errSecParam`.
     func word(for operation: SecKeyOperationType) throws(KeychainFailure) -> String {
         let words =
             switch operation {
@@ -33,12 +33,7 @@ extension SecKeyAlgorithm {
             case .encrypt, .decrypt: Self.encrypting
             case .keyExchange: Self.agreeing
             }
-        guard let word = words[self] else {
-            throw KeychainFailure(
-                errSecUnsupportedAlgorithm,
-                "A key on P-256 can't do \(name) here."
-            )
-        }
+        guard let word = words[self] else { throw SoftwareKey.unsupported(self) }
         return word
     }
 }
@@ -155,8 +150,9 @@ public func SecKeyCopyKeyExchangeResult(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     let size = (parameters[SecKeyKeyExchangeParameter.requestedSize.name] as? NSNumber)?.intValue
-    let info = parameters[SecKeyKeyExchangeParameter.sharedInfo.name] as? Data ?? Data()
+    let given = parameters[SecKeyKeyExchangeParameter.sharedInfo.name] ?? Data()
     return handOut(error) { () throws(KeychainFailure) in
+        guard let info = given as? Data else { throw ItemDictionary.wrong("sharedInfo") }
         let point = [UInt8](try publicKey.half().publicBytes)
         guard privateKey.isInService else {
             return try privateKey.half()

@@ -166,7 +166,8 @@ public func SecKeyCopyExternalRepresentation(
 ///
 /// - Parameters:
 ///   - keyData: X9.63 for elliptic curves, PKCS#1 for RSA.
-///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`.
+///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`; other keys have no effect, as on
+///     Apple's systems.
 ///   - error: Receives the error.
 /// - Returns: The key.
 public func SecKeyCreateWithData(
@@ -175,7 +176,9 @@ public func SecKeyCreateWithData(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
     let bytes = Data(referencing: keyData)
-    let read = Result { () throws(KeychainFailure) in try ItemDictionary(attributes) }
+    let names = [kSecAttrKeyType, kSecAttrKeyClass, kSecAttrTokenID].map { $0 as String }
+    let facts = names.reduce(into: [String: Any]()) { $0[$1] = attributes[$1] }
+    let read = Result { () throws(KeychainFailure) in try ItemDictionary(facts as NSDictionary) }
     return handOut(error) { () throws(KeychainFailure) in
         let given = try read.get().attributes
         let isRSA = given["type"] == .uint32(42)

@@ -4,7 +4,6 @@ internal import CryptoExtras
 internal import Foundation
 
 extension SoftwareKey {
-    static let undecodable = KeychainFailure(errSecDecode, "The data doesn't decrypt.")
     static let tagSize = 16
 
     func encrypt(_ data: Data, _ algorithm: SecKeyAlgorithm) throws(KeychainFailure) -> Data {

@@ -27,14 +27,6 @@ extension SoftwareKey {
         }
     }
 
-    /// - Throws: `errSecParam` for an invalid size of a derived key.
-    static func checkedSize(_ size: Int?) throws(KeychainFailure) -> Int {
-        guard let size, (1...1024).contains(size) else {
-            throw KeychainFailure(errSecParam, "A key derivation needs the size of its result.")
-        }
-        return size
-    }
-
     /// Applies the scheme's key derivation to a shared secret.
     static func derived(
         _ secret: Data,
@@ -71,7 +63,7 @@ struct SealedBox {
     private let hash: KeyScheme.Hash
     private let hasVariableIV: Bool
 
-    /// - Throws: `errSecDecode` if the data is too short.
+    /// - Throws: `errSecParam` if the data is too short.
     init(_ data: Data, _ scheme: KeyScheme) throws(KeychainFailure) {
         guard case .ecies(let hash, let hasVariableIV) = scheme,
             data.count >= 65 + SoftwareKey.tagSize
@@ -80,7 +72,7 @@ struct SealedBox {
         (point, box) = ([UInt8](data.prefix(65)), Data(data.dropFirst(65)))
     }
 
-    /// - Throws: `errSecDecode` for another key or modified data.
+    /// - Throws: `errSecParam` for another key or modified data.
     func opened(with secret: Data) throws(KeychainFailure) -> Data {
         let bytes = try SoftwareKey.derived(secret, hash, Data(point), hasVariableIV ? 32 : 16)
         return try SoftwareKey.trying(SoftwareKey.undecodable) {

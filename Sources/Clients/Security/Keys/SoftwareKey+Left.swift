@@ -77,8 +77,6 @@ extension SoftwareKey {
         throw left
     }
 
-    static func checkedSize(_ size: Int?) throws(KeychainFailure) -> Int { throw left }
-
     static func derived(
         _ secret: Data,
         _ scheme: KeyScheme,

@@ -63,9 +63,9 @@ extension SoftwareKey {
 
     /// Generates a key.
     ///
-    /// - Throws: `errSecUnsupportedKeySize`.
+    /// - Throws: `errSecParam` for another size.
     static func random(isRSA: Bool, bits: Int) throws(KeychainFailure) -> SoftwareKey {
-        let size = KeychainFailure(errSecUnsupportedKeySize, "There are no keys of \(bits) bits.")
+        let size = KeychainFailure(errSecParam, "There are no keys of \(bits) bits.")
         if isRSA {
             guard (2048...8192).contains(bits), bits % 8 == 0 else { throw size }
             let key = try trying(size) {

@@ -17,6 +17,7 @@ struct SoftwareKey: Sendable, Hashable {
     let bits: Int
 
     static let invalid = KeychainFailure(errSecParam, "These bytes are no such key.")
+    static let undecodable = KeychainFailure(errSecParam, "The data doesn't decrypt.")
 
     /// Parses a key; the number of bytes determines the curve.
     ///
@@ -58,7 +59,7 @@ struct SoftwareKey: Sendable, Hashable {
         return scheme.isFor(operation, kind)
     }
 
-    /// - Throws: `errSecUnsupportedAlgorithm` if the key doesn't support the algorithm.
+    /// - Throws: `errSecParam` if the key doesn't support the algorithm.
     func scheme(
         _ operation: SecKeyOperationType,
         _ algorithm: SecKeyAlgorithm
@@ -66,8 +67,17 @@ struct SoftwareKey: Sendable, Hashable {
         guard supports(operation, algorithm) else { throw Self.unsupported(algorithm) }
         return try KeyScheme(algorithm)
     }
-    /// Returns the error for an unsupported algorithm.
+
+    /// - Throws: `errSecParam` for an invalid size of a derived key.
+    static func checkedSize(_ size: Int?) throws(KeychainFailure) -> Int {
+        guard let size, (1...1024).contains(size) else {
+            throw KeychainFailure(errSecParam, "A key derivation needs the size of its result.")
+        }
+        return size
+    }
+
+    /// Returns the error for an unsupported algorithm, in Apple's words.
     static func unsupported(_ algorithm: SecKeyAlgorithm) -> KeychainFailure {
-        KeychainFailure(errSecUnsupportedAlgorithm, "This key can't do \(algorithm.name) here.")
+        KeychainFailure(errSecParam, "\(algorithm.name): algorithm not supported by the key")
     }
 }
