@@ -81,6 +81,7 @@ func guardedKey() throws {
     let control = SecAccessControlCreateWithFlags(nil, protection, flags, nil)
     let wanted: [CFString: Any] = [
         kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom,
+        kSecAttrTokenID: kSecAttrTokenIDSecureEnclave, kSecAttrIsPermanent: false,
         kSecPrivateKeyAttrs: [kSecAttrAccessControl: control as Any] as [CFString: Any],
     ]
     guard let key = SecKeyCreateRandomKey(wanted as CFDictionary, nil),

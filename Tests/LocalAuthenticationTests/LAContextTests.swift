@@ -398,15 +398,31 @@ extension LAContextTests {
         try await ClientDesk.run { desk in
             let word = kSecAttrAccessibleWhenUnlocked
             let flags: SecAccessControlCreateFlags = [.privateKeyUsage, .biometryAny]
-            let control = try #require(SecAccessControlCreateWithFlags(nil, word, flags, nil))
-            func evaluate(_ operation: LAAccessControlOperation) async throws {
+            let ofKey = try #require(SecAccessControlCreateWithFlags(nil, word, flags, nil))
+            let ofItem = try #require(SecAccessControlCreateWithFlags(nil, word, .biometryAny, nil))
+            func evaluate(
+                _ operation: LAAccessControlOperation,
+                isForeign: Bool = false
+            ) async throws {
+                let isOfItem = [.createItem, .useItem].contains(operation) != isForeign
                 try await LAContext()
-                    .evaluateAccessControl(control, operation: operation, localizedReason: reason)
+                    .evaluateAccessControl(
+                        isOfItem ? ofItem : ofKey,
+                        operation: operation,
+                        localizedReason: reason
+                    )
             }
             // An unexpected prompt would be canceled at once.
             await desk.agent.will(.cancel)
             for operation in [LAAccessControlOperation.createItem, .createKey] {
                 try await evaluate(operation)
+            }
+            // The access control of an item contains no use of a key, and the reverse.
+            for operation in [LAAccessControlOperation.useItem, .useKeySign, .useKeyKeyExchange] {
+                let error = await #expect(throws: LAError.self) {
+                    try await evaluate(operation, isForeign: true)
+                }
+                #expect(error?.errorCode == -1009 && error?.code == .authenticationFailed)
             }
             #expect(await desk.agent.count == 0)
             await desk.agent.will(.wait)

@@ -133,7 +133,9 @@ extension LARightTests {
         try await ClientDesk.run { desk in
             let right = try await Self.saved(at: desk)
             try await right.authorize(localizedReason: "open the vault")
-            let type: [CFString: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom]
+            let type: [CFString: Any] = [
+                kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+            ]
             let other = try #require(SecKeyCreateRandomKey(type as CFDictionary, nil))
             let otherHalf = try #require(SecKeyCopyPublicKey(other))
             let otherPoint = try #require(SecKeyCopyExternalRepresentation(otherHalf, nil)) as Data

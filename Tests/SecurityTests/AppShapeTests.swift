@@ -95,9 +95,66 @@ struct AppShapeTests {
             ]
             #expect(SecItemCopyMatching(query as CFDictionary, &value) == errSecSuccess)
             #expect((value as? [String: Any])?[kSecAttrPort as String] as? Int == 443)
-            for wrong in ["0443", "https", "-1", "99999999999"] {
-                #expect(Self.add([kSecAttrCreator: wrong]) == errSecParam, "\(wrong)")
+            #expect(Self.add([kSecAttrCreator: -1]) == errSecParam)
+        }
+    }
+
+    @Test("A result can be read as every type of dictionary, by constants and by texts")
+    func dictionaries() async throws {
+        try await ClientDesk.run { _ in
+            #expect(Self.add([kSecAttrAccount: "jo"]) == errSecSuccess)
+            let value = Self.found([kSecReturnAttributes: true]).value
+            let hashable = value as? [AnyHashable: Any]
+            #expect(hashable?[kSecAttrAccount] as? String == "jo")
+            #expect(hashable?["acct"] as? String == "jo")
+            #expect((value as? [CFString: Any])?[kSecAttrAccount] as? String == "jo")
+            #expect((value as? NSDictionary)?[kSecAttrAccount] as? String == "jo")
+            // A query may have such a type, too.
+            let query: [AnyHashable: Any] = [
+                kSecClass: kSecClassGenericPassword, "acct": "jo", kSecReturnData: true,
+            ]
+            var found: CFTypeRef?
+            #expect(SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess)
+            #expect(found as? Data == Data("secret".utf8))
+        }
+    }
+
+    @Test("What Apple's keychain refuses is refused, and changes nothing")
+    func refusals() async throws {
+        try await ClientDesk.run { _ in
+            #expect(Self.add([:]) == errSecSuccess)
+            let persistent = Self.found([kSecReturnPersistentRef: true]).value as? Data
+            let word = kSecAttrAccessibleWhenUnlocked
+            let ofKey = SecAccessControlCreateWithFlags(nil, word, .privateKeyUsage, nil)
+            let ofItem = SecAccessControlCreateWithFlags(nil, word, .userPresence, nil)
+            let wrong: [[CFString: Any?]] = [
+                [kSecAttrAccessControl: ofKey],
+                [kSecAttrAccessControl: ofItem, kSecAttrSynchronizable: true],
+            ]
+            for item in wrong.map({ $0.compactMapValues(\.self) }) {
+                #expect(Self.add(item.merging([kSecAttrAccount: "jo"]) { $1 }) == errSecParam)
+                let change = item as CFDictionary
+                #expect(SecItemUpdate(Self.passwords as CFDictionary, change) == errSecParam)
             }
+            let changes = [kSecAttrLabel: "new"] as CFDictionary
+            let queries: [[CFString: Any]] = [
+                [kSecReturnData: true], [kSecReturnAttributes: true],
+                [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip],
+                [kSecValuePersistentRef: try #require(persistent), kSecAttrLabel: "x"],
+            ]
+            for more in queries {
+                let query = Self.passwords.merging(more) { $1 } as CFDictionary
+                #expect(SecItemUpdate(query, changes) == errSecParam, "\(more)")
+            }
+            for more in queries.suffix(2) {
+                let query = Self.passwords.merging(more) { $1 } as CFDictionary
+                #expect(SecItemDelete(query) == errSecParam, "\(more)")
+            }
+            #expect(Self.found(queries[3]).status == errSecParam)
+            let ofClass = Self.passwords as CFDictionary
+            #expect(SecItemUpdate(ofClass, ofClass) == errSecNoSuchAttr)
+            let item = Self.found([kSecReturnAttributes: true]).value as? [CFString: Any]
+            #expect(item?[kSecAttrLabel] == nil && item?[kSecAttrAccount] as? String == "")
         }
     }
 
@@ -134,8 +191,10 @@ struct AppShapeTests {
             #expect(Self.found([kSecAttrLabel: "changed"]).status == errSecItemNotFound)
             // A password can't have the reference of a key.
             let keys: [CFString: Any] = [kSecClass: kSecClassKey]
-            let parameters = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom] as CFDictionary
-            let key = try #require(SecKeyCreateRandomKey(parameters, nil))
+            let parameters: [CFString: Any] = [
+                kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+            ]
+            let key = try #require(SecKeyCreateRandomKey(parameters as CFDictionary, nil))
             let item = keys.merging([kSecValueRef: key]) { $1 } as CFDictionary
             #expect(SecItemAdd(item, nil) == errSecSuccess)
             let changes: [CFString: Any] = [kSecAttrLabel: "changed", kSecValueRef: key]

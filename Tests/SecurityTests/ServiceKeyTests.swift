@@ -21,9 +21,11 @@ struct ServiceKeyTests {
         return try #require(SecAccessControlCreateWithFlags(nil, word, flags, nil))
     }
 
+    /// Generates a temporary key of the service, unless `more` says otherwise.
     private static func temporary(_ more: [CFString: Any]) -> (key: SecKey?, code: Int?) {
         let common: [CFString: Any] = [
             kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+            kSecAttrTokenID: kSecAttrTokenIDSecureEnclave, kSecAttrIsPermanent: false,
         ]
         var error: Unmanaged<CFError>?
         let key = SecKeyCreateRandomKey(common.merging(more) { $1 } as CFDictionary, &error)
@@ -102,8 +104,7 @@ struct ServiceKeyTests {
     @Test("A temporary Secure Enclave key is in the service; other types than P-256 fail")
     func enclave() async throws {
         try await ClientDesk.run { _ in
-            let token: [CFString: Any] = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]
-            let key = try #require(Self.temporary(token).key)
+            let key = try #require(Self.temporary([:]).key)
             #expect(SecKeyCopyExternalRepresentation(key, nil) == nil)
             let facts = SecKeyCopyAttributes(key) as? [CFString: Any]
             #expect(facts?[kSecAttrTokenID] as? String == kSecAttrTokenIDSecureEnclave as String)
@@ -119,16 +120,52 @@ struct ServiceKeyTests {
                 [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits: 2048],
             ]
             for other in others {
-                let (key, code) = Self.temporary(token.merging(other) { $1 })
+                let (key, code) = Self.temporary(other)
                 #expect(key == nil && code == Int(errSecUnimplemented), "\(other)")
             }
+        }
+    }
+
+    @Test("A Secure Enclave key stays by default, and is idle without the flag privateKeyUsage")
+    func idle() async throws {
+        try await ClientDesk.run { desk in
+            let word = kSecAttrAccessibleWhenUnlocked
+            let made = SecAccessControlCreateWithFlags(nil, word, .biometryAny, nil)
+            let control = try #require(made)
+            let parameters: [CFString: Any] = [
+                kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+                kSecAttrTokenID: kSecAttrTokenIDSecureEnclave,
+                kSecPrivateKeyAttrs: [
+                    kSecAttrApplicationTag: Self.tag, kSecAttrAccessControl: control,
+                ],
+            ]
+            let new = try #require(SecKeyCreateRandomKey(parameters as CFDictionary, nil))
+            let half = try #require(SecKeyCopyPublicKey(new))
+            let message = Data("pay 5 to jo".utf8) as CFData
+            let cipher = SecKeyAlgorithm.eciesEncryptionCofactorVariableIVX963SHA256AESGCM
+            let sealed = try #require(SecKeyCreateEncryptedData(half, cipher, message, nil))
+            // An unexpected prompt would be canceled at once, which is another error.
+            await desk.agent.will(.cancel)
+            for key in [new, try #require(Self.found().1 as? SecKey)] {
+                var error: Unmanaged<CFError>?
+                #expect(SecKeyCreateSignature(key, Self.algorithm, message, &error) == nil)
+                let unsigned = error?.takeRetainedValue()
+                #expect(unsigned?.domain == LAErrorDomain && unsigned?.code == -1009)
+                #expect(unsigned?.localizedDescription == "ACL operation is not allowed: 'osgn'")
+                #expect(SecKeyCreateDecryptedData(key, cipher, sealed, &error) == nil)
+                #expect(error?.takeRetainedValue().code == -1009)
+            }
+            #expect(await desk.agent.count == 0)
         }
     }
 
     @Test("A list of process keys finds the listed halves in the program's group only")
     func list() async throws {
         try await ClientDesk.run { _ in
-            let key = try #require(Self.temporary([:]).key)
+            let parameters: [CFString: Any] = [
+                kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+            ]
+            let key = try #require(SecKeyCreateRandomKey(parameters as CFDictionary, nil))
             let half = try #require(SecKeyCopyPublicKey(key))
             #expect(Self.add(key, [kSecAttrAccessGroup: "com.example.other"]) == errSecSuccess)
             #expect(Self.add(key, [kSecAttrSynchronizable: true]) == errSecSuccess)

@@ -48,8 +48,11 @@ struct StatusTests {
     func malformed() {
         let wrong: [([String: Any], OSStatus)] = [
             ([kSecClass as String: 5], errSecParam),
-            ([kSecClass as String: kSecClassKey, kSecAttrPort as String: "x"], errSecParam),
-            ([kSecClass as String: kSecClassKey, "nosuch": "x"], errSecNoSuchAttr),
+            ([kSecClass as String: "none"], errSecNoSuchClass),
+            ([kSecClass as String: kSecClassKey, kSecAttrPort as String: "x"], errSecNoSuchAttr),
+            ([kSecClass as String: kSecClassKey, "nosuch": "x"], errSecParam),
+            ([kSecClass as String: kSecClassKey, "nosu": "x"], errSecNoSuchAttr),
+            ([kSecClass as String: kSecClassKey, kSecReturnData as String: 1], errSecParam),
             ([kSecClass as String: kSecClassKey, kSecReturnData as String: "yes"], errSecParam),
             ([kSecMatchLimit as String: 0], errSecParam),
             ([kSecUseAuthenticationContext as String: "x"], errSecParam),

@@ -109,6 +109,10 @@ open class LAContext: NSObject, @unchecked Sendable {
         reply: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
         Self.check(localizedReason)
+        if !isInvalid, !isFork, let missing = accessControl.missing(operation) {
+            Self.replies.async { reply(false, LAError(_nsError: missing.keyError)) }
+            return
+        }
         answer(reply) { session, options in
             session.evaluation(
                 of: accessControl.wire,

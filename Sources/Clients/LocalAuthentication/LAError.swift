@@ -56,6 +56,9 @@ public struct LAError: _BridgedStoredNSError, Hashable, Sendable {
         _nsError = error
     }
 
+    /// The cause; `authenticationFailed` for a number of Apple's without a name, such as -1009.
+    public var code: Code { Code(rawValue: _nsError.code) ?? .authenticationFailed }
+
     /// Compares code and description, because Foundation's own comparison traps on Linux.
     public static func == (left: LAError, right: LAError) -> Bool {
         left._nsError.code == right._nsError.code

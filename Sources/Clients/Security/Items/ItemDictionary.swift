@@ -50,8 +50,8 @@ struct ItemDictionary: Sendable {
     var prompt: String?
     var key: SecKey?
 
-    /// - Throws: `errSecParam` for a value of a wrong type, `errSecNoSuchAttr` for an unknown key,
-    ///   `errSecUnimplemented` for an unsupported key.
+    /// - Throws: `errSecParam` for a value of a wrong type and an unknown key, `errSecNoSuchAttr` for
+    ///   an unknown attribute, `errSecNoSuchClass`, `errSecUnimplemented` for an unsupported key.
     init(_ dictionary: NSDictionary) throws(KeychainFailure) {
         for (key, value) in dictionary {
             guard let key = key as? String else { throw Self.wrong("a key of a dictionary") }
@@ -131,7 +131,7 @@ struct ItemDictionary: Sendable {
         case "r_Attributes": returns.insert(.attributes)
         case "r_Ref": returns.insert(.reference)
         case "r_PersistentRef": returns.insert(.persistentReference)
-        default: throw KeychainFailure(errSecNoSuchAttr, "There is no \(key).")
+        default: throw Self.unknown(key)
         }
     }
 
@@ -152,7 +152,7 @@ struct ItemDictionary: Sendable {
             default: throw KeychainFailure(errSecParam, "There is no such kSecUseAuthenticationUI.")
             }
         case "u_ItemList": throw Self.unimplemented(key)
-        default: throw KeychainFailure(errSecNoSuchAttr, "There is no \(key).")
+        default: throw Self.unknown(key)
         }
     }
 
@@ -182,13 +182,18 @@ struct ItemDictionary: Sendable {
             if value is SecCertificate { throw Self.unimplemented(key) }
             guard let reference = value as? SecKey else { throw Self.wrong(key) }
             self.key = reference
-        default: throw KeychainFailure(errSecNoSuchAttr, "There is no \(key).")
+        default: throw Self.unknown(key)
         }
     }
 
     private mutating func takeRest(_ key: String, _ value: Any) throws(KeychainFailure) {
         switch key {
-        case "class": itemClass = try Self.text(key, value)
+        case "class":
+            let word = try Self.text(key, value)
+            guard ["genp", "inet", "keys", "cert", "idnt"].contains(word) else {
+                throw KeychainFailure(errSecNoSuchClass, "There is no class \(word).")
+            }
+            itemClass = word
         case "accc":
             guard let control = value as? SecAccessControl else { throw Self.wrong(key) }
             accessControl = control
@@ -199,7 +204,7 @@ struct ItemDictionary: Sendable {
         // There is one keychain, so the flag has no effect.
         case "nleg": _ = try Self.flag(key, value)
         case "ctyp", "cenc", "subj", "issr", "slnr", "skid", "pkhh": throw Self.unimplemented(key)
-        default: throw KeychainFailure(errSecNoSuchAttr, "There is no attribute \(key).")
+        default: throw Self.unknown(key)
         }
     }
 

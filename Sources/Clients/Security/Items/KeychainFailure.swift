@@ -7,10 +7,22 @@ package import LocalAuthClient
 package struct KeychainFailure: Error, Hashable, Sendable {
     package let status: OSStatus
     package let message: String
+    /// The number of the error in Apple's framework for prompts; nil for a keychain's own error.
+    private let promptCode: Int?
 
-    package init(_ status: OSStatus, _ message: String) {
+    package init(_ status: OSStatus, _ message: String, promptCode: Int? = nil) {
         self.status = status
         self.message = message
+        self.promptCode = promptCode ?? (status == errSecUserCanceled ? -2 : nil)
+    }
+
+    /// The error for an operation that an access control does not contain.
+    ///
+    /// Apple's names of operations are `osgn` for signing, `ock` for deriving secrets and `od` for
+    /// reading.
+    package static func notInAccessControl(_ operation: String) -> KeychainFailure {
+        let text = "ACL operation is not allowed: '\(operation)'"
+        return KeychainFailure(errSecAuthFailed, text, promptCode: -1009)
     }
 
     private static let statuses: [DBusError.Name: OSStatus] = [
@@ -64,11 +76,11 @@ package struct KeychainFailure: Error, Hashable, Sendable {
     }
 
     /// The error for key calls, in which a cancellation has the prompt's error domain.
-    var keyError: NSError {
-        guard status == errSecUserCanceled else { return NSError(status: status, message) }
+    package var keyError: NSError {
+        guard let promptCode else { return NSError(status: status, message) }
         return NSError(
             domain: "com.apple.LocalAuthentication",
-            code: -2,
+            code: promptCode,
             userInfo: [NSLocalizedDescriptionKey: message]
         )
     }

@@ -20,9 +20,6 @@ private struct ItemChange {
         guard let id = item["id"]?.asString, let itemClass = item["class"]?.asString else {
             return nil
         }
-        guard changes.itemClass ?? itemClass == itemClass else {
-            throw KeychainFailure(errSecParam, "An item can't change its class.")
-        }
         try changes.check(in: itemClass)
         (self.id, self.item, secret) = (id, item, changes.secret)
         updated = try changes.updates(of: item)
@@ -51,6 +48,14 @@ extension RemoteKeychain {
         guard changes.saysNoMoreThanAttributes else {
             throw KeychainFailure(errSecParam, "A change has attributes and kSecValueData alone.")
         }
+        guard changes.itemClass == nil else {
+            throw KeychainFailure(errSecNoSuchAttr, "An item can't change its class.")
+        }
+        guard query.returns.isEmpty else {
+            throw KeychainFailure(errSecParam, "A change returns nothing.")
+        }
+        try query.checkWriting()
+        try changes.checkGuarding()
         guard changes.secret.map({ $0.count <= RemoteService.secretLimit }) ?? true else {
             throw KeychainFailure(errSecAllocate, "A secret has at most 64 KiB.")
         }

@@ -11,6 +11,8 @@ extension RemoteKeychain {
         guard item.list == nil else {
             throw KeychainFailure(errSecParam, "A new item has no kSecMatchItemList.")
         }
+        try item.checkWriting()
+        try item.checkGuarding()
         var item = item
         let id: String
         if let key = item.key, let made = key.temporary {
@@ -106,6 +108,7 @@ extension RemoteKeychain {
     }
 
     func remove(_ query: ItemDictionary) async throws(KeychainFailure) {
+        try query.checkWriting()
         let found = try await find(query, limit: query.isLimited ? query.limit ?? 1 : .max)
         try await delete(found.compactMap { $0["id"]?.asString })
     }
@@ -118,12 +121,9 @@ extension RemoteKeychain {
         limit: Int = .max
     ) async throws(KeychainFailure) -> [[String: Variant]] {
         guard !query.isOfForeignClass else { throw Self.notFound }
-        let words = Set([query.accessible, query.accessControl?.accessible].compactMap(\.self))
-        guard words.count < 2 else {
-            throw KeychainFailure(
-                errSecParam,
-                "The kSecAttrAccessControl and the kSecAttrAccessible contradict each other."
-            )
+        _ = try query.control()
+        guard !query.isOfReference || !query.hasAttributes else {
+            throw KeychainFailure(errSecParam, "Beside kSecValuePersistentRef is no attribute.")
         }
         let found = try await search(
             query.wanted(),
@@ -172,6 +172,27 @@ extension ItemDictionary {
     func guarding() throws(KeychainFailure) -> [String: Variant] {
         guard let control = try control() else { return [:] }
         return control.wire
+    }
+
+    /// - Throws: `errSecParam` if the dictionary asks for what only a search can do.
+    func checkWriting() throws(KeychainFailure) {
+        guard interaction != .skipped else {
+            throw KeychainFailure(
+                errSecParam,
+                "kSecUseAuthenticationUISkip is for SecItemCopyMatching."
+            )
+        }
+    }
+
+    /// - Throws: `errSecParam` if the access control can't guard an item.
+    func checkGuarding() throws(KeychainFailure) {
+        guard let accessControl else { return }
+        guard !accessControl.flags.contains(.privateKeyUsage) || key?.temporary != nil else {
+            throw KeychainFailure(errSecParam, "The flag privateKeyUsage is for private keys.")
+        }
+        if case .isSet(true) = synchronisation, !accessControl.flags.isEmpty {
+            throw KeychainFailure(errSecParam, "An item with an access control isn't synchronised.")
+        }
     }
 
     /// Whether a value is one of Apple's deprecated “always” accessibilities.
@@ -228,6 +249,15 @@ extension ItemDictionary {
         return wanted.filter { name, value in !ItemAttribute.isEmpty(value, name) }
     }
 
+    /// Whether the query names one item by its persistent reference.
+    var isOfReference: Bool { id != nil && key == nil }
+
+    /// Whether the query has attributes, other than the class.
+    var hasAttributes: Bool {
+        if case .isSet = synchronisation { return true }
+        return !attributes.isEmpty || accessible != nil
+    }
+
     /// Whether a found item satisfies the conditions that the service can't check.
     func isMet(by item: [String: Variant]) -> Bool {
         let form = ValueRepresentation(item["form"]?.asString ?? "")
@@ -271,7 +301,16 @@ extension ItemDictionary {
         _ secret: [UInt8]?
     ) throws(KeychainFailure) -> SecKey {
         if let point = item["public-key"]?.asBytes {
-            return SecKey(id: id, publicKey: point, promptOptions: promptOptions)
+            let flags = CFOptionFlags(item["flags"]?.asUInt64 ?? 0)
+            return SecKey(
+                id: id,
+                publicKey: point,
+                promptOptions: promptOptions,
+                isUsable: Self.isUsable(
+                    ofToken: item["tkid"] != nil,
+                    SecAccessControlCreateFlags(rawValue: flags)
+                )
+            )
         }
         let (type, half) = (item["type"]?.asUInt32, item["kcls"]?.asUInt32)
         guard type == 42 || type == 73, half == 0 || half == 1 else {

@@ -11,6 +11,14 @@ extension ItemDictionary {
         accessControl?.flags.isEmpty == false || attributes["tkid"] != nil
     }
 
+    /// Whether an access control allows uses of a private key.
+    ///
+    /// Without `privateKeyUsage` an access control guards the reading of an item, and the Secure
+    /// Enclave never reads a key out.
+    static func isUsable(ofToken isOfToken: Bool, _ flags: SecAccessControlCreateFlags) -> Bool {
+        !isOfToken || flags.isEmpty || flags.contains(.privateKeyUsage)
+    }
+
     /// Makes this dictionary the item of a key in this process.
     ///
     /// - Throws: `errSecUnimplemented` without the trait `SoftwareKeys`.

@@ -9,7 +9,7 @@ struct NewKey {
 
     /// Parses the attributes of the pair and of its halves.
     ///
-    /// - Throws: The errors of ``ItemDictionary``; `errSecUnimplemented` for other key types.
+    /// - Throws: The errors of ``ItemDictionary``; `errSecParam` for other key types.
     init(_ parameters: NSDictionary) throws(KeychainFailure) {
         var common: [String: Any] = [:]
         for (key, value) in parameters {
@@ -23,8 +23,16 @@ struct NewKey {
         let publicPart = try Self.part("public", of: &common)
         item = try ItemDictionary(common.merging(privatePart) { $1 } as NSDictionary)
         guard [.uint32(73), .uint32(42)].contains(item.attributes["type"]) else {
-            throw KeychainFailure(errSecUnimplemented, "Keys of this type are not made here.")
+            throw KeychainFailure(errSecParam, "Keys of this type are not made here.")
         }
+        let isOfToken = item.attributes["tkid"] != nil
+        guard isOfToken || item.accessControl?.flags.contains(.privateKeyUsage) != true else {
+            throw KeychainFailure(
+                errSecParam,
+                "The flag privateKeyUsage is for keys of the Secure Enclave."
+            )
+        }
+        if isOfToken { item.attributes["perm"] = item.attributes["perm"] ?? .bool(true) }
         guard let publicPart else {
             publicItem = nil
             return
@@ -68,15 +76,16 @@ struct NewKey {
 
     private func privateKey() throws(KeychainFailure) -> SecKey {
         let isRSA = item.attributes["type"] == .uint32(42)
-        let bits = item.bits ?? (isRSA ? 2048 : 256)
+        let isOfToken = item.attributes["tkid"] != nil
+        guard let bits = item.bits ?? (isOfToken ? 256 : nil) else {
+            throw KeychainFailure(errSecParam, "A key has kSecAttrKeySizeInBits.")
+        }
         let isPermanent = item.isPermanent
         if !isRSA, bits == 256, item.isForService {
             return try keptKey(isPermanent: isPermanent)
         }
-        guard item.accessControl?.flags.contains(.privateKeyUsage) != true,
-            item.attributes["tkid"] == nil
-        else {
-            throw KeychainFailure(errSecUnimplemented, "The service keeps keys on P-256 alone.")
+        guard !isOfToken else {
+            throw KeychainFailure(errSecUnimplemented, "The Secure Enclave has keys on P-256 only.")
         }
         let software = try SoftwareKey.random(isRSA: isRSA, bits: bits)
         let isExtractable = item.attributes["extr"] != .bool(false)
@@ -124,7 +133,11 @@ struct NewKey {
             id: key.id,
             publicKey: key.publicKey,
             promptOptions: new.promptOptions,
-            temporary: isPermanent ? nil : new
+            temporary: isPermanent ? nil : new,
+            isUsable: ItemDictionary.isUsable(
+                ofToken: new.attributes["tkid"] != nil,
+                new.accessControl?.flags ?? []
+            )
         )
     }
 }

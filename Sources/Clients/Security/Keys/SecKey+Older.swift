@@ -171,5 +171,6 @@ private func hand(
 private func status(_ error: Unmanaged<CFError>?) -> OSStatus {
     guard let error = error?.takeRetainedValue() else { return errSecInternalComponent }
     let isOfKeychain = error.domain == NSOSStatusErrorDomain
-    return isOfKeychain ? OSStatus(truncatingIfNeeded: error.code) : errSecUserCanceled
+    if isOfKeychain { return OSStatus(truncatingIfNeeded: error.code) }
+    return error.code == -2 ? errSecUserCanceled : errSecAuthFailed
 }

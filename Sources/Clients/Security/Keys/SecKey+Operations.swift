@@ -63,7 +63,7 @@ public func SecKeyCreateSignature(
     let data = [UInt8](Data(referencing: dataToSign))
     return handOut(error) { () throws(KeychainFailure) in
         if !key.isInService { return try key.half().sign(Data(data), algorithm) as NSData }
-        let id = try key.privateID()
+        let id = try key.privateID("osgn")
         let signature = try waiting { () async throws(KeychainFailure) in
             try await RemoteKeychain().sign(id, algorithm, data, key.promptOptions)
         }
@@ -122,7 +122,7 @@ public func SecKeyCreateDecryptedData(
     let data = [UInt8](Data(referencing: ciphertext))
     return handOut(error) { () throws(KeychainFailure) in
         if !key.isInService { return try key.half().decrypt(Data(data), algorithm) as NSData }
-        let id = try key.privateID()
+        let id = try key.privateID("ock")
         let plain = try waiting { () async throws(KeychainFailure) in
             try await RemoteKeychain().decrypt(id, algorithm, data, key.promptOptions)
         }
@@ -163,7 +163,7 @@ public func SecKeyCopyKeyExchangeResult(
                     info: info
                 ) as NSData
         }
-        let id = try privateKey.privateID()
+        let id = try privateKey.privateID("ock")
         let secret = try waiting { () async throws(KeychainFailure) in
             try await RemoteKeychain()
                 .agree(
@@ -180,9 +180,11 @@ public func SecKeyCopyKeyExchangeResult(
 }
 
 extension SecKey {
-    /// - Throws: `errSecParam` without a private half.
-    fileprivate func privateID() throws(KeychainFailure) -> String {
+    /// - Throws: `errSecParam` without a private half; LAError -1009 if the access control does not
+    ///   allow the operation, which has Apple's name.
+    fileprivate func privateID(_ operation: String) throws(KeychainFailure) -> String {
         guard let id else { throw KeychainFailure(errSecParam, "This needs a private key.") }
+        guard isUsable else { throw .notInAccessControl(operation) }
         return id
     }
 

@@ -18,20 +18,19 @@ public final class SecKey: NSObject, Sendable {
     private let made: Mutex<ItemDictionary?>
     /// Whether the bytes can be exported.
     let isExtractable: Bool
+    /// Whether the access control allows a use of the private half.
+    let isUsable: Bool
 
-    package convenience init(
-        id: String?,
-        publicKey: [UInt8]?,
-        promptOptions: RemoteKeychain.PromptOptions = RemoteKeychain.PromptOptions()
-    ) {
-        self.init(id: id, publicKey: publicKey, promptOptions: promptOptions, temporary: nil)
+    package convenience init(id: String?, publicKey: [UInt8]?) {
+        self.init(id: id, publicKey: publicKey, promptOptions: RemoteKeychain.PromptOptions())
     }
 
     init(
         id: String?,
         publicKey: [UInt8]?,
         promptOptions: RemoteKeychain.PromptOptions,
-        temporary: ItemDictionary?
+        temporary: ItemDictionary? = nil,
+        isUsable: Bool = true
     ) {
         self.id = id
         self.publicKey = id == nil ? nil : publicKey ?? []
@@ -41,6 +40,7 @@ public final class SecKey: NSObject, Sendable {
         self.promptOptions = promptOptions
         made = Mutex(temporary)
         isExtractable = id == nil
+        self.isUsable = isUsable
     }
 
     init(_ software: SoftwareKey, id: String? = nil, isExtractable: Bool = true) {
@@ -50,6 +50,7 @@ public final class SecKey: NSObject, Sendable {
         promptOptions = RemoteKeychain.PromptOptions()
         made = Mutex(nil)
         self.isExtractable = isExtractable
+        isUsable = true
     }
 
     /// Whether the private half is in the service.
@@ -120,10 +121,10 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
 /// Generates a key.
 ///
 /// The service generates P-256 keys for the Secure Enclave or with an access control, and never
-/// exports them. Without `kSecAttrIsPermanent` the service deletes such a key with its reference,
-/// unless `SecItemAdd` stores it. This process generates all other keys. A permanent key is also
-/// stored as an item; a temporary key never reaches the service. The public half is stored if
-/// `kSecPublicKeyAttrs` marks it permanent.
+/// exports them. A key of the Secure Enclave is permanent unless `kSecAttrIsPermanent` is false. The
+/// service deletes a temporary key with its reference, unless `SecItemAdd` stores it. This process
+/// generates all other keys. A permanent key is also stored as an item; a temporary key never reaches
+/// the service. The public half is stored if `kSecPublicKeyAttrs` marks it permanent.
 ///
 /// The error pointer is part of Apple's signature.
 ///
@@ -189,7 +190,7 @@ public func SecKeyCreateWithData(
             throw KeychainFailure(errSecParam, "A key has kSecAttrKeyClass.")
         }
         guard given["tkid"] == nil else {
-            throw KeychainFailure(errSecUnimplemented, "A key of the service is made there.")
+            throw KeychainFailure(errSecUnimplemented, "The service generates its keys itself.")
         }
         let isPrivate = given["kcls"] == .uint32(1)
         return SecKey(try SoftwareKey(bytes, isRSA: isRSA, isPrivate: isPrivate))
