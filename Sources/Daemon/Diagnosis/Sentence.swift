@@ -43,14 +43,15 @@ struct Sentence: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The sentence with `%1$s`, `%2$s` … in place of its values, as the catalogues have it.
     var format: String {
         var count = 0
-        return parts.map { part -> String in
-            guard case .words(let words) = part else {
-                count += 1
-                return "%\(count)$s"
+        return
+            parts.map { part -> String in
+                guard case .words(let words) = part else {
+                    count += 1
+                    return "%\(count)$s"
+                }
+                return words
             }
-            return words
-        }
-        .joined()
+            .joined()
     }
 
     var values: [String] {
