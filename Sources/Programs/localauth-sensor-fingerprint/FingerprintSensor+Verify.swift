@@ -34,7 +34,7 @@ extension FingerprintSensor {
             releaseClaim(session)
             switch end {
             case .finished(let finger):
-                await settle(within: Self.releasePatience)
+                // The reader is released behind the reply (L38); the next claim waits for that.
                 return try template(of: finger, operation.user, user, list)
             case .asleep: continue
             case .fault(.lost) where faults < Self.patience, .broken where faults < Self.patience:
