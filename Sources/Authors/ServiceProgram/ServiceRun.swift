@@ -36,7 +36,7 @@ import Glibc
             connection.onDisconnect { self.lostBus() }
             let service = try await start(connection, arguments)
             self.service = service
-            if let reload = service.reload { reloadAtHangUp(reload) }
+            if let reload = service.reload { _ = EventLoop.shared.onSignal(SIGHUP, reload) }
             if !isStopping { sd_notify(0, "READY=1") }
             feedWatchdog()
             if let idleTimeout, let idleness = service.idleness {
@@ -60,13 +60,6 @@ import Glibc
     private func giveBackMemory() {
         _ = malloc_trim(0)
         give_back_code()
-    }
-
-    private func reloadAtHangUp(_ reload: @escaping @BusActor @Sendable () -> Void) {
-        _ = EventLoop.shared.onSignal(SIGHUP, reload)
-        // The kernel may drop an ignored signal even while it is blocked; SIGHUP is blocked here
-        // already.
-        signal(SIGHUP, SIG_DFL)
     }
 
     /// Feeds the watchdog from the loop's thread, twice in each `WatchdogSec=` interval.

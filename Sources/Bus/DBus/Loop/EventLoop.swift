@@ -139,7 +139,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         EventSources.shared.addWatch(descriptor, body)
     }
 
-    /// Blocks the signal on this thread, and calls `body` whenever it arrives.
+    /// Blocks the signal on this thread, and calls `body` whenever the process receives it.
     @BusActor
     public func onSignal(_ number: Int32, _ body: @escaping @BusActor () -> Void) -> EventSource {
         EventSources.shared.addSignal(number, body)

@@ -20,6 +20,8 @@ final class EventSources {
     private var interest: [Int32: UInt32] = [:]
     private var ready = [epoll_event](repeating: epoll_event(), count: 16)
     private var signalDescriptor: Int32 = -1
+    // SAFETY: set to the loop's thread before the signal handler that reads it is installed.
+    private nonisolated(unsafe) static var loopThread = pthread_t()
     let timerDescriptor: Int32
     /// The deadline of the timer descriptor; `.max` if it is not set.
     private var armed = UInt64.max
@@ -91,6 +93,10 @@ final class EventSources {
         sigemptyset(&blocked)
         sigaddset(&blocked, number)
         pthread_sigmask(SIG_BLOCK, &blocked, nil)
+        // A library that started threads before `main`, as OpenBLAS does, did not block the signal
+        // there. If the kernel chooses such a thread, the handler passes the signal on.
+        Self.loopThread = pthread_self()
+        signal(number) { pthread_kill(EventSources.loopThread, $0) }
         updateSignalMask()
         return source
     }
