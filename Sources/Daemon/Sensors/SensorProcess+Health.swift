@@ -63,9 +63,12 @@ extension SensorProcess {
     private static let lateness = Duration.milliseconds(200)
 
     var refusal: DBusError {
-        DBusError(
+        guard let cause = unavailability?.rawValue else {
+            return DBusError(.biometryNotAvailable, "The sensor \(name) can't be used now.")
+        }
+        return DBusError(
             .biometryNotAvailable,
-            "The sensor \(name) can't be used now (\(unavailability.wire))."
+            "The sensor \(name) can't be used now (\(cause))."
         )
     }
 
@@ -76,9 +79,15 @@ extension SensorProcess {
             let health = try? await health(proxy), health.state != HealthState.ok.rawValue,
             let reason = DisplayText.reason(health.message)
         else { return refusal }
+        guard let cause = unavailability?.rawValue else {
+            return DBusError(
+                .biometryNotAvailable,
+                "The sensor \(name) can't be used now: \(reason)"
+            )
+        }
         return DBusError(
             .biometryNotAvailable,
-            "The sensor \(name) can't be used now (\(unavailability.wire)): \(reason)"
+            "The sensor \(name) can't be used now (\(cause)): \(reason)"
         )
     }
 }
