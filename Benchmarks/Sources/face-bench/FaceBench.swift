@@ -35,7 +35,6 @@ struct FaceBench {
         row("cold, a new such process: started to decided, median / p95", pair(cold.map(\.time)))
         row("memory of that process (PSS) when decided", "\(cold.map(\.memory).max() ?? 0) kB")
         if let yardstick { try compare(yardstick) }
-        try errorRates(engine)
     }
 
     // MARK: Time
@@ -50,7 +49,7 @@ struct FaceBench {
             var recognition = Recognition(templates: [template], threshold: .ordinary)
             for frame in frames {
                 let (start, used) = (ContinuousClock.now, processorTime())
-                guard let sight = engine.look(frame) else { throw BenchmarkError("no picture") }
+                guard let sight = engine.follow(frame) else { throw BenchmarkError("no picture") }
                 _ = recognition.see(sight)
                 guard sight.numbers != nil else { continue }
                 wall.append(milliseconds(since: start))
@@ -113,7 +112,7 @@ struct FaceBench {
             requiresLiveness: false,
             makeAnalyzer: { () throws(FaceFault) in
                 let engine = try FaceEngine(models: models, state: state)
-                return { engine.look($0) }
+                return { engine.follow($0) }
             },
             camera: { (_, _) throws(CameraFault) in
                 TimedSource(try ReplaySource(path: clip), waits)
@@ -158,74 +157,6 @@ struct FaceBench {
         row("C++ with Howdy's dlib calls: frame, median / p95", "\(parts[1]) / \(parts[2]) ms")
         let match = parts[3] == "-1" ? "never below 0.35" : "\(parts[3]) ms"
         row("the same, cold: loading / to a match", "\(parts[0]) ms / \(match)")
-    }
-
-    // MARK: Errors
-
-    /// Compares all pairs of photographs: `a1` and `a2` are the same person.
-    private func errorRates(_ engine: FaceEngine) throws {
-        let folder = folder + "/clips/photographs"
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-        var faces: [(person: Character, numbers: FaceDescriptor)] = []
-        for name in names {
-            let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
-            guard let numbers = engine.look(Frame(jpeg: bytes))?.numbers, let person = name.first
-            else { throw BenchmarkError("\(name) shows no face") }
-            faces.append((person, numbers))
-        }
-        var same: [Float] = []
-        var other: [Float] = []
-        for (index, one) in faces.enumerated() {
-            for two in faces[..<index] {
-                let distance = one.numbers.distance(to: two.numbers)
-                if one.person == two.person {
-                    same.append(distance)
-                } else {
-                    other.append(distance)
-                }
-            }
-        }
-        for limit: Float in [0.45, 0.40] {
-            let refused = same.count { $0 > limit }
-            let accepted = other.count { $0 <= limit }
-            row(
-                "refused at \(limit), \(same.count) pairs of one person",
-                rate(refused, same.count)
-            )
-            row(
-                "accepted at \(limit), \(other.count) pairs of two",
-                rate(accepted, other.count)
-            )
-        }
-    }
-
-    /// Count, share, and the exact interval (Clopper and Pearson) of 95 %.
-    private func rate(_ count: Int, _ total: Int) -> String {
-        let low = count == 0 ? 0 : bound(total) { tail(count, total, $0) < 0.025 }
-        let high = count == total ? 1 : bound(total) { 1 - tail(count + 1, total, $0) > 0.025 }
-        return "\(count): \(percent(low)) … \(percent(high))"
-    }
-
-    /// The largest share for which `holds` is true.
-    private func bound(_ total: Int, _ holds: (Double) -> Bool) -> Double {
-        var (low, high) = (0.0, 1.0)
-        for _ in 0..<60 {
-            let middle = (low + high) / 2
-            if holds(middle) { low = middle } else { high = middle }
-        }
-        return low
-    }
-
-    /// The probability of at least `count` events.
-    private func tail(_ count: Int, _ total: Int, _ share: Double) -> Double {
-        (count...max(count, total))
-            .reduce(0) { sum, k in
-                guard k <= total else { return sum }
-                let ways =
-                    lgamma(Double(total + 1)) - lgamma(Double(k + 1))
-                    - lgamma(Double(total - k + 1))
-                return sum + exp(ways + Double(k) * log(share) + Double(total - k) * log(1 - share))
-            }
     }
 
     // MARK: Clips
@@ -282,7 +213,6 @@ struct FaceBench {
     }
 
     private func pair(_ times: [Double]) -> String { Report.pair(times) }
-    private func percent(_ share: Double) -> String { String(format: "%.1f %%", share * 100) }
 
     /// Processor time of this thread in milliseconds, which does not depend on the machine's load.
     private func processorTime() -> Double {

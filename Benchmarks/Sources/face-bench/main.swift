@@ -5,7 +5,7 @@ import FaceSensor
 import Foundation
 
 // Measures the face sensor on clips: the cost of a frame, an Evaluate through daemon and bus,
-// memory, and the error rates over all pairs of photographs.
+// and memory.
 //
 //   face-bench FOLDER-OF-MODELS-AND-CLIPS FOLDER-OF-THE-PROGRAMS [HOWDY-LIKE]
 #if Face
@@ -16,6 +16,7 @@ guard words.count >= 3 else {
     )
     exit(64)
 }
+FaceEngine.chooseKernels()
 let bench = FaceBench(folder: URL(filePath: words[1]).path)
 do {
     if words[2] == "cold" {
