@@ -157,7 +157,7 @@ let package = Package(
             path: "Sources/Devices/CFace",
             cxxSettings: [.define("LOCALAUTH_FACE", inFace), .unsafeFlags(["-O2"])],
             // Distributions name libjpeg differently, so its archive makes one package serve all.
-            linkerSettings: [":libdlib.a", "openblas", ":libjpeg.a"]
+            linkerSettings: [":libdlib.a", ":libjpeg.a"]
                 .map { .linkedLibrary($0, inFace) }
         ),
         .target(

@@ -127,6 +127,8 @@ const char *text_advice(const char *hint) {
         {"lift-and-retry", marked("Lift your finger and try again.")},
         {"clean-sensor", marked("Clean the sensor.")},
         {"look-at-camera", marked("Look at the camera.")},
+        {"open-eyes", marked("Open your eyes.")},
+        {"one-person", marked("Only one person can be in front of the camera.")},
     };
     for (size_t index = 0; index < sizeof advice / sizeof *advice; index++)
         if (strcmp(advice[index].hint, hint) == 0) return localized(advice[index].sentence);

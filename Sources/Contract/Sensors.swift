@@ -103,6 +103,10 @@ public enum SensorHint: String, Sendable, CaseIterable {
     case cleanSensor = "clean-sensor"
     /// The person looks elsewhere.
     case lookAtCamera = "look-at-camera"
+    /// The person's eyes seem closed.
+    case openEyes = "open-eyes"
+    /// Two people are equally close.
+    case onePerson = "one-person"
     /// Touch the key.
     case confirmPresence = "confirm-presence"
     /// Turn the head to its left.

@@ -11,6 +11,7 @@ import Linux
 enum FaceFigures {
     static func main() throws {
         guard CommandLine.arguments.count == 2 else { throw FaceFault.failed("no models named") }
+        FaceEngine.chooseKernels()
         let models = FaceModels(folder: CommandLine.arguments[1])
         let engine = try FaceEngine(models: try models.load())
         while let path = readLine() {

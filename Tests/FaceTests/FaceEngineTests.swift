@@ -82,14 +82,54 @@ struct FaceEngineTests {
     }
 
     @Test(
-        "A processor without AVX gets equal results",
-        arguments: ["enroll", "match", "other", "aside", "far", "two", "empty"]
+        "A face is found near its place in the frame before, with nearly equal numbers",
+        arguments: ["enroll", "match", "far"]
     )
-    func anyProcessor(clip: String) throws {
-        let plain = try FaceEngine(models: content, detector: engine.detector, forAny: true)
-        for (index, frame) in try Studio.frames(clip).enumerated() where index % 6 == 0 {
-            let sight = try #require(engine.look(frame))
-            #expect(plain.look(frame) == sight, "frame \(index)")
+    func follows(clip: String) throws {
+        for frame in try Studio.frames(clip).dropFirst(4).prefix(12) {
+            let all = try #require(engine.look(frame)?.numbers)
+            _ = engine.follow(frame)
+            let near = try #require(engine.follow(frame)?.numbers)
+            #expect(all.distance(to: near) < 0.15)
+        }
+    }
+
+    @Test("A face at another place than in the frame before is found")
+    func jumps() throws {
+        let (far, aside) = (try Studio.frames("far"), try Studio.frames("aside"))
+        for (one, other) in zip(far.prefix(6), aside.prefix(6)) {
+            #expect(engine.follow(one)?.count == 1)
+            let (found, all) = (engine.follow(other), engine.look(other))
+            #expect(found?.face == all?.face && found?.face != nil)
+        }
+    }
+
+    @Test("A second, smaller face does not hide the first, an equally large face does")
+    func smallerFace() throws {
+        let two = try #require(try Studio.frames("two").lazy.compactMap { engine.look($0) }.first)
+        #expect(two.count == 2 && two.hasRival && two.numbers == nil)
+        for frame in try Studio.frames("portrait") {
+            let seen = try #require(engine.look(frame))
+            #expect(seen.count == 2 && !seen.hasRival && seen.numbers != nil)
+        }
+    }
+
+    @Test("A face is found in front of a bright window and in a dark room")
+    func backlight() throws {
+        for clip in ["window", "night"] {
+            for frame in try Studio.frames(clip) {
+                let seen = try #require(engine.look(frame), "\(clip)")
+                #expect(seen.numbers != nil && !seen.isDark, "\(clip)")
+            }
+        }
+    }
+
+    @Test("Stray bytes before a marker of a JPEG picture do no harm")
+    func strayBytes() throws {
+        for frame in try Studio.frames("match").dropFirst(4).prefix(3) {
+            let whole = try #require(engine.look(frame))
+            let bytes = frame.bytes.dropLast(2) + [0x5A, 0x00, 0x17] + frame.bytes.suffix(2)
+            #expect(engine.look(Frame(jpeg: Array(bytes))) == whole)
         }
     }
 
@@ -321,7 +361,7 @@ struct FaceEngineTests {
         for clip in ["enroll", "match", "other"] {
             let faces = try Studio.frames(clip).compactMap { engine.look($0)?.face }
             #expect(faces.count > 20)
-            let open = faces.count { $0.isAttentive }
+            let open = faces.count { $0.hasOpenEyes }
             #expect(Double(open) >= 0.98 * Double(faces.count), "\(clip): \(open)")
         }
     }

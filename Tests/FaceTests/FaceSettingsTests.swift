@@ -13,16 +13,16 @@ import Testing
     }
 
     @Test(
-        "Only --no-attention accepts closed eyes, and only --infrared checks liveness",
+        "Only --attention refuses closed eyes, and only --infrared checks liveness",
         arguments: [
-            [], ["infrared"], ["no-attention"], ["infrared", "no-attention"], ["strict"],
+            [], ["infrared"], ["attention"], ["infrared", "attention"], ["strict"],
         ]
     )
     func scanner(_ flags: [String]) throws {
         let settings = try settings(flags)
         let scanner = try FaceWorkshop(settings).scanner()
         #expect(scanner.requiresLiveness == flags.contains("infrared"))
-        #expect(scanner.asksForAttention == !flags.contains("no-attention"))
+        #expect(scanner.asksForAttention == flags.contains("attention"))
         #expect(settings.threshold == (flags.contains("strict") ? .strict : .ordinary))
     }
 

@@ -39,6 +39,15 @@ enum Studio {
         return frames
     }
 
+    /// The first face of the cohort, from its source.
+    static func faceOfCohort() throws -> [Float] {
+        let path = "\(project)/Sources/Devices/CFace/cohort.inc"
+        let line = try TemporaryFolder.read(path).prefix { $0 != UInt8(ascii: "\n") }
+        return String(decoding: line, as: UTF8.self).split { !"-0123456789".contains($0) }
+            .compactMap { Float($0) }
+            .map { $0 / 256 }
+    }
+
     private static func environment(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }

@@ -69,10 +69,10 @@ import Testing
         for length in [0, 7, 40, content.count - 1] {
             try folder.write(name, content.prefix(length), mode: 0o600)
             #expect(try await store.entries(of: 1000).isEmpty)
-            #expect(try await store.damaged() == [folder.path + "/" + name])
+            #expect(try await store.unusable().damaged == [folder.path + "/" + name])
         }
         try folder.write(name, content, mode: 0o600)
-        #expect(try await store.damaged().isEmpty)
+        #expect(try await store.unusable() == .init())
         #expect(try await store.entries(of: 1000).count == 1)
     }
 
@@ -90,25 +90,44 @@ import Testing
         try folder.write(name, [1, 2, 3], mode: 0o600)
         #expect(try await store.entries(of: 1000).map(\.id) == [second])
         #expect(try await store.templates(of: 1000, camera: Self.camera).map(\.id) == [second])
-        #expect(try await store.damaged() == [folder.path + "/" + name])
+        #expect(try await store.unusable().damaged == [folder.path + "/" + name])
         #expect(try await store.removeAll(of: 1000) == 2)
     }
 
-    @Test("An unreadable template makes the list fail instead of shrinking")
-    func unreadable() async throws {
+    @Test("A template with a wrong mode is listed with its remedy, and the others match")
+    func wrongMode() async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)
         let name = "\(folder.path)/state/1000-\(id).face"
-        // Files that others can read are refused, for example after a restored backup.
+        // For example after a restored backup.
         chmod(name, 0o644)
-        await #expect(throws: FaceFault.self) { try await store.entries(of: 1000) }
-        await #expect(throws: FaceFault.self) {
+        let label = "Not used. Give this file the mode 0600: \(name)"
+        #expect(try await store.entries(of: 1000).map(\.label) == [label])
+        let fault = await #expect(throws: FaceFault.self) {
             try await store.templates(of: 1000, camera: Self.camera)
         }
-        #expect(try await store.damaged() == [name])
-        #expect(try await store.entries(of: 1001).isEmpty)
+        #expect("\(String(describing: fault))".contains("\(name): The file must be ours alone"))
+        #expect(try await store.unusable() == .init(open: [name]))
+        let other = try await store.add(Self.faces, label: "two", user: 1000, camera: Self.camera)
+        #expect(try await store.templates(of: 1000, camera: Self.camera).map(\.id) == [other])
         chmod(name, 0o600)
-        #expect(try await store.entries(of: 1000).map(\.id) == [id])
+        #expect(try await store.templates(of: 1000, camera: Self.camera).count == 2)
+        chmod(name, 0o644)
+        try await store.remove(id, of: 1000)
+        #expect(try await store.entries(of: 1000).map(\.id) == [other])
+    }
+
+    @Test("A face too close to another person's is not enrolled")
+    func tooClose() async throws {
+        let store = try TemplateStore(folder: try TemporaryFolder().path + "/state")
+        var values = try Studio.faceOfCohort()
+        for (distance, isRefused) in [(0.34, true), (0.36, false)] as [(Float, Bool)] {
+            values[127] += distance
+            let face = try #require(FaceDescriptor(values))
+            values[127] -= distance
+            let id = try? await store.add([face], label: "", user: 7, camera: Self.camera)
+            #expect((id == nil) == isRefused, "\(distance)")
+        }
     }
 
     @Test("Another program's changes are reported once, the store's own never")
@@ -139,7 +158,7 @@ import Testing
         let other = String(id.reversed())
         try folder.write("state/1000-\(other).face", content, mode: 0o600)
         #expect(try await store.entries(of: 1000).map(\.id) == [id])
-        #expect(try await store.damaged().count == 2)
+        #expect(try await store.unusable().damaged.count == 2)
         // Damaged templates can still be removed.
         try await store.remove(other, of: 1000)
         #expect(try await store.entries(of: 1000).count == 1)
@@ -207,10 +226,10 @@ import Testing
         _ = try await enrolled(two)
         let (own, other) = (try one.read("state/face.key"), try two.read("state/face.key"))
         #expect(own.count == 32 && other.count == 32 && own != other)
-        #expect(try await store.damaged().isEmpty)
+        #expect(try await store.unusable() == .init())
         try one.write("state/face.key", other, mode: 0o600)
         let again = try TemplateStore(folder: one.path + "/state")
-        #expect(try await again.damaged() == ["\(one.path)/state/1000-\(id).face"])
+        #expect(try await again.unusable().damaged == ["\(one.path)/state/1000-\(id).face"])
         #expect(try await again.entries(of: 1000).isEmpty)
     }
 

@@ -28,31 +28,31 @@ extern "C" int cface_is_optimised(void) {
 
 extern "C" int cface_is_built(void) { return 0; }
 
-extern "C" int cface_open(const uint8_t *, size_t, int, const uint8_t *, size_t, int,
-                          cface_engine **) {
+extern "C" int cface_open(const uint8_t *, size_t, int, const uint8_t *, size_t, cface_engine **) {
     return CFACE_NOT_BUILT;
 }
 extern "C" void cface_close(cface_engine *) {}
 extern "C" int cface_used_detector(const cface_engine *) { return 0; }
 extern "C" size_t cface_detector(const cface_engine *, uint8_t *, size_t) { return 0; }
-extern "C" int cface_look(cface_engine *, const cface_frame *, float, int, cface_sight *) {
+extern "C" int cface_look(cface_engine *, const cface_frame *, float, const cface_place *,
+                          cface_sight *) {
     return CFACE_NOT_BUILT;
 }
 
 #else
 
+#include <algorithm>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
+
+#include "dlib-settings.h"
 
 #include <dlib/image_transforms.h>
 
 #include "detector.h"
 #include "landmarks.h"
 #include "pictures.h"
-
-extern "C" void openblas_set_num_threads(int count);
 
 namespace {
 
@@ -63,7 +63,9 @@ int grey_of(const uint8_t *pixel) { return (77 * pixel[0] + 150 * pixel[1] + 29 
 } // namespace
 
 struct cface_engine {
-    std::unique_ptr<localauth::detector> detector;
+    explicit cface_engine(localauth::multiply sgemm) : network(sgemm) {}
+
+    localauth::detector detector;
     localauth::landmarks landmarks;
     localauth::resnet network;
     bool used_detector = false;
@@ -145,19 +147,46 @@ float openness(const dlib::array2d<unsigned char> &grey, const float *outer, con
     return across > 0 ? float(along / across) : 0;
 }
 
-void find_faces(cface_engine &engine, bool wants_numbers, cface_sight &sight) {
-    const auto faces =
-        engine.detector->find(&engine.grey[0][0], engine.grey.nc(), engine.grey.nr());
+// Finds the faces of a part of the picture, the largest first.
+std::vector<dlib::rectangle> faces_in(cface_engine &engine, const dlib::rectangle &part) {
+    std::vector<dlib::rectangle> faces;
+    if (part.is_empty()) return faces;
+    const uint8_t *const pixels = &engine.grey[part.top()][part.left()];
+    const localauth::grey_part searched = {pixels, long(part.width()), long(part.height()),
+                                           engine.grey.nc()};
+    for (const auto &face : engine.detector.find(searched))
+        faces.push_back(translate_rect(
+            dlib::rectangle(face.left, face.top, face.right, face.bottom), part.tl_corner()));
+    std::sort(faces.begin(), faces.end(),
+              [](const auto &one, const auto &other) { return one.area() > other.area(); });
+    return faces;
+}
+
+// The surroundings of a face's former place: it moves less than this from frame to frame.
+dlib::rectangle around(const cface_place &near, const dlib::rectangle &picture) {
+    // The comparison is written so that NaN fails it.
+    if (!(std::abs(near.left) < 1e4f && std::abs(near.top) < 1e4f && near.side >= 1 &&
+          near.side < 1e4f))
+        return {};
+    const dlib::rectangle face(long(near.left), long(near.top), long(near.left + near.side),
+                               long(near.top + near.side));
+    return grow_rect(face, long(near.side * 0.4f)).intersect(picture);
+}
+
+void find_faces(cface_engine &engine, const cface_place *near, cface_sight &sight) {
+    const auto picture = get_rect(engine.grey);
+    std::vector<dlib::rectangle> faces;
+    if (near != nullptr) faces = faces_in(engine, around(*near, picture));
+    if (faces.empty()) {
+        faces = faces_in(engine, picture);
+        sight.is_whole = 1;
+    }
     sight.faces = int32_t(faces.size());
     if (faces.empty()) return;
-    dlib::rectangle largest;
-    for (const auto &face : faces) {
-        const dlib::rectangle place(face.left, face.top, face.right, face.bottom);
-        if (place.area() > largest.area()) largest = place;
-    }
-    sight.left = float(largest.left());
-    sight.top = float(largest.top());
-    sight.side = float(largest.width());
+    const dlib::rectangle largest = faces[0];
+    if (faces.size() > 1)
+        sight.rival = float(double(faces[1].width()) / double(largest.width()));
+    sight.place = {float(largest.left()), float(largest.top()), float(largest.width())};
     sight.face_brightness = brightness(engine.grey, largest);
     const auto shape = engine.landmarks.find(engine.picture, largest);
     static_assert(localauth::landmarks::points == CFACE_LANDMARKS);
@@ -168,7 +197,7 @@ void find_faces(cface_engine &engine, bool wants_numbers, cface_sight &sight) {
     const float *points = sight.landmarks;
     sight.eyes = (openness(engine.grey, points, points + 2) +
                   openness(engine.grey, points + 4, points + 6)) / 2;
-    if (!wants_numbers || faces.size() != 1) return;
+    if (sight.rival >= CFACE_RIVAL) return;
     colours chip;
     const auto place = get_face_chip_details(shape, localauth::resnet::side, 0.25);
     extract_image_chip(engine.picture, place, chip);
@@ -182,28 +211,18 @@ void find_faces(cface_engine &engine, bool wants_numbers, cface_sight &sight) {
 } // namespace
 
 extern "C" int cface_open(const uint8_t *landmarks, size_t landmarks_count, int network,
-                          const uint8_t *detector, size_t detector_count, int for_any,
-                          cface_engine **engine) {
+                          const uint8_t *detector, size_t detector_count, cface_engine **engine) {
+    const auto sgemm = localauth::load_multiply();
+    if (sgemm == nullptr) return CFACE_NO_BLAS;
     cface_engine *made = nullptr;
     try {
-        // More threads gain nothing on two cores and cost jitter.
-        openblas_set_num_threads(1);
-        made = new cface_engine;
+        made = new cface_engine(sgemm);
         if (!made->landmarks.read(landmarks, landmarks_count) || !made->network.open(network)) {
             delete made;
             return CFACE_BAD_MODEL;
         }
-        made->detector = localauth::has_avx() && !for_any ? localauth::make_detector_for_avx()
-                                                          : localauth::make_detector_for_any();
-        made->used_detector = made->detector->read(detector, detector_count);
-        if (!made->used_detector) {
-            const std::string trained = localauth::trained_detector();
-            const auto *bytes = reinterpret_cast<const uint8_t *>(trained.data());
-            if (!made->detector->read(bytes, trained.size())) {
-                delete made;
-                return CFACE_FAILED;
-            }
-        }
+        made->used_detector = made->detector.read(detector, detector_count);
+        if (!made->used_detector) made->detector.use_trained();
         *engine = made;
         return CFACE_OK;
     } catch (...) {
@@ -220,7 +239,7 @@ extern "C" int cface_used_detector(const cface_engine *engine) { return engine->
 
 extern "C" size_t cface_detector(const cface_engine *engine, uint8_t *bytes, size_t room) {
     try {
-        const std::string text = engine->detector->written();
+        const std::string text = engine->detector.written();
         if (bytes != nullptr && room >= text.size()) std::memcpy(bytes, text.data(), text.size());
         return text.size();
     } catch (...) {
@@ -229,13 +248,13 @@ extern "C" size_t cface_detector(const cface_engine *engine, uint8_t *bytes, siz
 }
 
 extern "C" int cface_look(cface_engine *engine, const cface_frame *frame, float darkness_limit,
-                          int wants_numbers, cface_sight *sight) {
+                          const cface_place *near, cface_sight *sight) {
     try {
         int width = 0, height = 0;
         if (!localauth::read_picture(*frame, engine->pixels, width, height)) return CFACE_BAD_FRAME;
         cface_sight seen = {};
         take_picture(*engine, width, height, seen);
-        if (seen.darkness <= darkness_limit) find_faces(*engine, wants_numbers != 0, seen);
+        if (seen.darkness <= darkness_limit) find_faces(*engine, near, seen);
         *sight = seen;
         return CFACE_OK;
     } catch (...) {

@@ -3,49 +3,42 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <istream>
-#include <memory>
-#include <streambuf>
 #include <string>
 #include <vector>
 
-namespace localauth {
+#include "dlib-settings.h"
 
-struct memory_buffer : std::streambuf {
-    memory_buffer(const uint8_t *bytes, size_t count) {
-        char *start = const_cast<char *>(reinterpret_cast<const char *>(bytes));
-        setg(start, start, start + count);
-    }
-};
+#include <dlib/image_processing/object_detector.h>
+#include <dlib/image_processing/scan_fhog_pyramid.h>
+
+namespace localauth {
 
 // Inclusive edges, in pixels.
 struct box {
     long left, top, right, bottom;
 };
 
-/*
- * dlib's detector of frontal faces, which takes most of the time of a look at a frame.
- *
- * AVX saves a third of that time, so detector-body.h is compiled twice: with AVX and without.
- * Both add in the same order and find the same faces.
- */
-class detector {
-  public:
-    virtual ~detector() = default;
-    // Reads bytes that written() returned. Returns false if they are damaged; find() is then
-    // unusable.
-    virtual bool read(const uint8_t *bytes, size_t count) = 0;
-    virtual std::string written() const = 0;
-    virtual std::vector<box> find(const uint8_t *grey, long width, long height) = 0;
+// Part of a grey picture. The stride is the width of the whole picture.
+struct grey_part {
+    const uint8_t *pixels;
+    long width, height, stride;
 };
 
-// Returns a detector that finds faces only after read().
-std::unique_ptr<detector> make_detector_for_any();
-std::unique_ptr<detector> make_detector_for_avx();
-bool has_avx();
+// dlib's detector of frontal faces, which takes most of the time of a look at a frame.
+class detector {
+  public:
+    // Reads bytes that written() returned. Returns false if they are damaged; find() is then
+    // unusable.
+    bool read(const uint8_t *bytes, size_t count);
+    std::string written() const;
+    // Uses dlib's own detector. Unpacking it takes 0.7 s.
+    void use_trained();
+    std::vector<box> find(const grey_part &part);
 
-// Serializes dlib's own detector as written() does. Unpacking it takes 0.7 s.
-std::string trained_detector();
+  private:
+    // The type of dlib::frontal_face_detector.
+    dlib::object_detector<dlib::scan_fhog_pyramid<dlib::pyramid_down<6>>> trained;
+};
 
 } // namespace localauth
 

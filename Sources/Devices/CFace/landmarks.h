@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "dlib-settings.h"
+
 #include <dlib/image_processing/shape_predictor.h>
 
 namespace localauth {

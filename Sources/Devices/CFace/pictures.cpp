@@ -15,6 +15,8 @@ bool localauth::read_picture(const cface_frame &, std::vector<uint8_t> &, int &,
 
 #include <jpeglib.h>
 
+#include <jerror.h>
+
 namespace {
 
 // Searching twice this size costs four times as much and finds no more faces.
@@ -29,10 +31,11 @@ void jpeg_give_up(j_common_ptr info) {
     std::longjmp(reinterpret_cast<jpeg_failure *>(info->err)->place, 1);
 }
 
-// Treat every warning as a broken picture. A camera that is unplugged leaves half a picture, which
-// libjpeg fills with grey. Reading on would only cost time.
+// Treat a warning as a broken picture. A camera that is unplugged leaves half a picture, which
+// libjpeg fills with grey. Reading on would only cost time. Bytes between the data and a marker do
+// no harm: some cameras (Logitech C270) put one into every picture.
 void jpeg_warn(j_common_ptr info, int level) {
-    if (level < 0) jpeg_give_up(info);
+    if (level < 0 && info->err->msg_code != JWRN_EXTRANEOUS_DATA) jpeg_give_up(info);
 }
 
 // Declare no object with a destructor in here: longjmp would skip it.

@@ -8,15 +8,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-// Declared as in cblas.h. Calls here use row-major order and transpose neither matrix.
-extern "C" void cblas_sgemm(int order, int transpose_a, int transpose_b, int rows, int columns,
-                            int depth, float alpha, const float *a, int a_stride, const float *b,
-                            int b_stride, float beta, float *out, int out_stride);
-
 namespace localauth {
 
 namespace {
 
+// Constants of cblas.h.
 constexpr int row_major = 101, as_it_is = 111;
 
 struct level {
@@ -152,8 +148,8 @@ bool resnet::convolve(const layer &with, const planes &in, planes &out, bool rec
     }
     if (!read(with.filters)) return false;
     const int area = int(out.area());
-    cblas_sgemm(row_major, as_it_is, as_it_is, with.outputs, area, int(depth), 1, weights.data(),
-                int(depth), columns.data(), area, 0, out.values.data(), area);
+    sgemm(row_major, as_it_is, as_it_is, with.outputs, area, int(depth), 1, weights.data(),
+          int(depth), columns.data(), area, 0, out.values.data(), area);
     const float *const bias = weights.data() + depth * size_t(with.outputs);
     for (int channel = 0; channel < with.outputs; ++channel)
         for (float *value = &out.values[size_t(channel) * out.area()], *end = value + area;
@@ -238,8 +234,8 @@ bool resnet::look(const uint8_t *pixels, float *out) {
         means_of[channel] /= float(state.area());
     }
     if (!read(last)) return false;
-    cblas_sgemm(row_major, as_it_is, as_it_is, 1, numbers, state.channels, 1, means_of,
-                state.channels, weights.data(), numbers, 0, out, numbers);
+    sgemm(row_major, as_it_is, as_it_is, 1, numbers, state.channels, 1, means_of, state.channels,
+          weights.data(), numbers, 0, out, numbers);
     return true;
 }
 

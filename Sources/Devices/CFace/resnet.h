@@ -6,6 +6,8 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "blas.h"
+
 namespace localauth {
 
 // dlib's face recognition network (29 convolutions), read directly from its model file.
@@ -17,7 +19,7 @@ class resnet {
   public:
     static constexpr int side = 150, numbers = 128;
 
-    resnet() = default;
+    explicit resnet(multiply sgemm) : sgemm(sgemm) {}
     resnet(const resnet &) = delete;
     resnet &operator=(const resnet &) = delete;
     ~resnet();
@@ -51,6 +53,7 @@ class resnet {
     bool convolve(const layer &with, const planes &in, planes &out, bool rectifies);
     bool add_block(size_t first, planes &state);
 
+    multiply sgemm;
     int file = -1;
     std::vector<layer> layers;
     tensor last = {};

@@ -12,6 +12,7 @@ struct Advice {
     static let furthestUpOrDown: Float = 0.30
     static let furthestTurned: Float = 0.12
     static let darkestFace: Float = 0.10
+    static let brightestFace: Float = 0.92
     /// The largest movement between two frames, in face widths.
     static let fastest: Float = 0.10
 
@@ -25,19 +26,22 @@ struct Advice {
     init(smallest: Float = Self.smallest) { self.smallest = smallest }
 
     /// Returns the fault of a frame that isn't dark, or nil.
+    ///
+    /// With a face its light counts, not that of a bright window or a dark room behind it.
     mutating func fault(of sight: FrameFindings) -> SensorHint? {
         let before = last
-        last = sight.count == 1 ? sight.face : nil
-        if sight.glare > 0.5 { return .tooBright }
-        guard let face = sight.face, sight.count > 0 else { return .lookAtCamera }
-        // Only the user who authenticates may be in the picture.
-        guard sight.count == 1 else { return .center }
+        last = sight.hasRival ? nil : sight.face
+        guard let face = sight.face else {
+            return sight.glare > 0.5 ? .tooBright : .lookAtCamera
+        }
+        // Which of two people authenticates?
+        guard !sight.hasRival else { return .onePerson }
         if face.size < smallest { return .moveCloser }
         if face.size > Self.largest { return .moveAway }
         if abs(face.x - 0.5) > Self.furthestAside || abs(face.y - 0.5) > Self.furthestUpOrDown {
             return .center
         }
-        if face.brightness < Self.darkestFace { return .tooDark }
+        if face.brightness > Self.brightestFace { return .tooBright }
         if abs(face.yaw) > Self.furthestTurned { return .lookAtCamera }
         if let before {
             let (x, y) = (face.x - before.x, (face.y - before.y) * 0.75)

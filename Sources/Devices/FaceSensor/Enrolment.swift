@@ -19,15 +19,13 @@ package struct Enrolment {
     static let frozen: Float = 0.01
 
     private let threshold: FaceThreshold
-    private let asksForAttention: Bool
     private var advice = Advice()
     private var taken: [FaceDescriptor] = []
     private var sinceTaken = 0
 
     /// Requires the faces of all frames to match the first.
-    package init(threshold: FaceThreshold, asksForAttention: Bool = true) {
+    package init(threshold: FaceThreshold) {
         self.threshold = threshold
-        self.asksForAttention = asksForAttention
     }
 
     package mutating func see(_ sight: FrameFindings) -> Outcome {
@@ -36,7 +34,6 @@ package struct Enrolment {
             return advise(fault, patience: sight.count == 0 ? Recognition.emptyFrames : nil)
         }
         guard let numbers = sight.numbers else { return .nothing }
-        if asksForAttention, sight.face?.isAttentive != true { return advise(.lookAtCamera) }
         // Do not enrol a second person who steps in front of the camera.
         if let first = taken.first, first.distance(to: numbers) > threshold.distance {
             return advise(.lookAtCamera)

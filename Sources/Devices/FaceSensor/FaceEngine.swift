@@ -2,25 +2,35 @@ import CFace
 package import CameraDevice
 import Crypto
 import Linux
+import Synchronization
 
 /// Finds and measures faces with the C++ unit and its models.
-///
-/// Not thread-safe.
-package final class FaceEngine {
-    // SAFETY: made by the C++ unit, owned by this object, and freed only in `deinit`.
-    private let handle: OpaquePointer
+package final class FaceEngine: Sendable {
+    private struct State: ~Copyable {
+        // SAFETY: made by the C++ unit, owned by this value, and freed only in `deinit`.
+        let handle: OpaquePointer
+        /// The place of the face in the frame that ``FaceEngine/follow(_:)`` searched in full.
+        var place: cface_place?
+
+        deinit { cface_close(handle) }
+    }
+
+    private let state: Mutex<State>
+
+    /// Chooses the kernels of OpenBLAS for this processor, and one thread.
+    ///
+    /// Call it at the start of a program: it sets environment variables.
+    package static func chooseKernels() { cface_choose_kernels() }
 
     /// Makes an engine, faster if it gets the detector of an earlier run.
     ///
     /// - Parameters:
     ///   - models: The models.
     ///   - detector: The ``detector`` of an earlier engine.
-    ///   - forAny: Use only instructions that every processor has. Results are equal but slower.
     /// - Throws: ``FaceFault/failed(_:)`` with the remedy.
     package init(
         models: FaceModels.Content,
-        detector: [UInt8] = [],
-        forAny: Bool = false
+        detector: [UInt8] = []
     ) throws(FaceFault) {
         // SAFETY: `made` is NULL or an engine that this object owns.
         var made: OpaquePointer?
@@ -30,17 +40,17 @@ package final class FaceEngine {
             models.network.rawValue,
             detector,
             detector.count,
-            forAny ? 1 : 0,
             &made
         )
         guard result == CFACE_OK.rawValue, let made else {
             switch cface_result(UInt32(bitPattern: result)) {
             case CFACE_NOT_BUILT: throw .failed(Self.notBuilt)
             case CFACE_BAD_MODEL: throw .failed("The face models are damaged.")
+            case CFACE_NO_BLAS: throw .failed("OpenBLAS is missing: install its library.")
             default: throw .failed("The face engine can't be started: is there enough memory?")
             }
         }
-        handle = made
+        state = Mutex(State(handle: made))
     }
 
     /// Makes an engine from the models of a folder.
@@ -67,8 +77,6 @@ package final class FaceEngine {
         return isWhole && !detector.isEmpty ? Array(detector) : []
     }
 
-    deinit { cface_close(handle) }
-
     /// The message of a build without the package's trait.
     package static let notBuilt =
         "This program was built without its face engine; build it with the package trait Face."
@@ -78,18 +86,43 @@ package final class FaceEngine {
     /// True if the engine runs at full speed, even in a debug build.
     package static var isOptimised: Bool { cface_is_optimised() != 0 }
 
-    package var usedDetector: Bool { cface_used_detector(handle) != 0 }
+    package var usedDetector: Bool { state.withLock { cface_used_detector($0.handle) != 0 } }
 
     /// The serialized detector for the next run: loading it is 100 times faster than building it.
     package var detector: [UInt8] {
-        let count = cface_detector(handle, nil, 0)
-        return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
-            filled = cface_detector(handle, bytes.baseAddress, count) == count ? count : 0
+        state.withLock { state in
+            let handle = state.handle
+            let count = cface_detector(handle, nil, 0)
+            return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+                filled = cface_detector(handle, bytes.baseAddress, count) == count ? count : 0
+            }
         }
     }
 
     /// Analyses a frame; nil if it is no picture.
     package func look(_ frame: Frame) -> FrameFindings? {
+        state.withLock { Self.sight(of: frame, $0.handle, near: nil) }.map(FrameFindings.init)
+    }
+
+    /// Analyses the next frame of a camera; nil if it is no picture.
+    ///
+    /// After a frame that was searched in full and has a single face, only the face's surroundings
+    /// are searched. A second face is therefore found at least in every other frame.
+    package func follow(_ frame: Frame) -> FrameFindings? {
+        state.withLock { state in
+            guard let seen = Self.sight(of: frame, state.handle, near: state.place) else {
+                return nil
+            }
+            state.place = seen.is_whole != 0 && seen.faces == 1 ? seen.place : nil
+            return FrameFindings(seen)
+        }
+    }
+
+    private static func sight(
+        of frame: Frame,
+        _ handle: OpaquePointer,
+        near: cface_place?
+    ) -> cface_sight? {
         let format: cface_format =
             switch frame.format {
             case .mjpg: CFACE_MJPG
@@ -115,9 +148,11 @@ package final class FaceEngine {
                 bytes: bytes.baseAddress,
                 count: bytes.count
             )
-            return cface_look(handle, &picture, FrameFindings.darknessLimit, 1, &seen)
+            let black = FrameFindings.blackLimit
+            guard var near else { return cface_look(handle, &picture, black, nil, &seen) }
+            return cface_look(handle, &picture, black, &near, &seen)
         }
-        return result == CFACE_OK.rawValue ? FrameFindings(seen) : nil
+        return result == CFACE_OK.rawValue ? seen : nil
     }
 }
 
@@ -127,7 +162,8 @@ extension FrameFindings {
             brightness: seen.brightness,
             darkness: seen.darkness,
             glare: seen.glare,
-            count: Int(seen.faces)
+            count: Int(seen.faces),
+            hasRival: seen.rival >= CFACE_RIVAL
         )
         guard seen.faces > 0, seen.width > 0, seen.height > 0 else { return }
         face = Face(seen)
@@ -150,9 +186,9 @@ extension FrameFindings.Face {
         let nose = (x: points[8] - middle.x, y: points[9] - middle.y)
         let square = axis.x * axis.x + axis.y * axis.y
         self.init(
-            x: (seen.left + seen.side / 2) / Float(seen.width),
-            y: (seen.top + seen.side / 2) / Float(seen.height),
-            size: seen.side / Float(seen.width),
+            x: (seen.place.left + seen.place.side / 2) / Float(seen.width),
+            y: (seen.place.top + seen.place.side / 2) / Float(seen.height),
+            size: seen.place.side / Float(seen.width),
             yaw: square > 0 ? (nose.x * axis.x + nose.y * axis.y) / square : 0,
             brightness: seen.face_brightness,
             eyes: seen.eyes

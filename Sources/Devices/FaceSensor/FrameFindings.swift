@@ -22,7 +22,7 @@ package struct FrameFindings: Hashable, Sendable {
         static let openEyes: Float = 0.39
 
         /// True if the eyes are open, as far as can be measured.
-        var isAttentive: Bool { eyes >= Self.openEyes }
+        var hasOpenEyes: Bool { eyes >= Self.openEyes }
 
         package init(
             x: Float,
@@ -45,20 +45,30 @@ package struct FrameFindings: Hashable, Sendable {
     package var darkness: Float
     package var glare: Float
     package var count: Int
+    /// Whether another face is about as large as the largest.
+    package var hasRival: Bool
     package var face: Face?
-    /// The numbers of the face, if there is exactly one.
+    /// The numbers of the largest face, if it has no rival.
     package var numbers: FaceDescriptor?
 
     /// The darkness above which a frame is not searched for faces.
-    package static let darknessLimit: Float = 0.6
+    package static let blackLimit: Float = 0.95
+    private static let darknessLimit: Float = 0.6
 
-    package var isDark: Bool { darkness > Self.darknessLimit }
+    /// Whether most of the picture is dark, as it is without an infrared camera's emitter.
+    var isUnlit: Bool { darkness > Self.darknessLimit }
+
+    /// Whether there is too little light: on the face, or without a face in the picture.
+    package var isDark: Bool {
+        face.map { $0.brightness < Advice.darkestFace } ?? isUnlit
+    }
 
     package init(
         brightness: Float,
         darkness: Float,
         glare: Float,
         count: Int,
+        hasRival: Bool = false,
         face: Face? = nil,
         numbers: FaceDescriptor? = nil
     ) {
@@ -66,6 +76,7 @@ package struct FrameFindings: Hashable, Sendable {
         self.darkness = darkness
         self.glare = glare
         self.count = count
+        self.hasRival = hasRival
         self.face = face
         self.numbers = numbers
     }

@@ -30,7 +30,7 @@ package struct LivenessCheck: Sendable {
 
     private let isLeft: Bool
     private var stage = Stage.matching
-    private var before: (brightness: Float, isDark: Bool)?
+    private var before: (brightness: Float, isUnlit: Bool)?
     private var changes = 0
 
     /// Requests a turn to an unpredictable side.
@@ -47,14 +47,14 @@ package struct LivenessCheck: Sendable {
     var isLitByEmitter: Bool { changes >= Self.alternations }
 
     mutating func see(_ sight: FrameFindings) {
-        defer { before = (sight.brightness, sight.isDark) }
+        defer { before = (sight.brightness, sight.isUnlit) }
         guard let before else { return }
         let isChange =
-            before.isDark != sight.isDark
+            before.isUnlit != sight.isUnlit
             && abs(before.brightness - sight.brightness) >= Self.contrast
         // A constant brightness means another source of light.
         changes = isChange ? min(changes + 1, Self.alternations * 4) : max(changes - 2, 0)
-        if !sight.isDark, case .asked(let left) = stage { stage = .asked(left: left - 1) }
+        if !sight.isUnlit, case .asked(let left) = stage { stage = .asked(left: left - 1) }
     }
 
     /// Starts over after the face was lost: another face may have replaced it.

@@ -5,24 +5,27 @@ package struct FaceThreshold: Hashable, Sendable {
     package let distance: Float
 
     /// The default; docs/face/figures.md says how many good pictures each threshold refuses.
-    package static let ordinary = Self(distance: 0.45)
-    package static let strict = Self(distance: 0.40)
+    package static let ordinary = Self(distance: 0.40)
+    package static let strict = Self(distance: 0.35)
 }
 
 package struct FaceTemplate: Hashable, Sendable {
     package let id: String
     package let faces: [FaceDescriptor]
+    /// The largest distance of a match with this template, for any threshold.
+    let limit: Float
 
     package init(id: String, faces: [FaceDescriptor]) {
         self.id = id
         self.faces = faces
+        limit = Cohort.limit(of: faces)
     }
 }
 
 /// Decides frame by frame whether an enrolled user is in front of the camera.
 ///
-/// A match needs two frames in a row with exactly one face that matches the same template. If
-/// attention is required, the eyes must be open.
+/// A match needs two frames in a row whose largest face matches the same template. If attention is
+/// required, the eyes must be open.
 ///
 /// An attempt fails after ten compared frames without a match. Frames of too low quality are
 /// neither compared nor counted.
@@ -62,7 +65,7 @@ package struct Recognition {
     package init(
         templates: [FaceTemplate],
         threshold: FaceThreshold,
-        asksForAttention: Bool = true,
+        asksForAttention: Bool = false,
         livenessCheck: LivenessCheck? = nil
     ) {
         self.asksForAttention = asksForAttention
@@ -74,7 +77,8 @@ package struct Recognition {
     package mutating func see(_ sight: FrameFindings) -> Outcome {
         challenge?.see(sight)
         hasCompared = false
-        guard !sight.isDark else {
+        // With an infrared camera, compare only frames that its emitter lights.
+        guard !sight.isDark, challenge == nil || !sight.isUnlit else {
             dark += 1
             if dark > Self.darkFramesBetween { loseFace() }
             return advise(.tooDark, patience: Self.darkFrames)
@@ -83,17 +87,17 @@ package struct Recognition {
         let fault = advice.fault(of: sight)
         // A head that turns as requested counts as attentive: its eyes are seen from the side.
         let isAttentive =
-            !asksForAttention || sight.face?.isAttentive == true || challenge?.isTurning == true
+            !asksForAttention || sight.face?.hasOpenEyes == true || challenge?.isTurning == true
         // Compare only frames that can count as a miss. Otherwise an attacker has unlimited tries.
         let counts = fault == nil || fault == .holdStill || challenge?.isTurning == true
-        guard sight.count == 1, let numbers = sight.numbers, isAttentive, counts else {
+        guard let numbers = sight.numbers, isAttentive, counts else {
             loseFace()
             let isEmpty = sight.count == 0
-            let hint = fault ?? (isAttentive ? nil : .lookAtCamera)
+            let hint = fault ?? (isAttentive ? nil : .openEyes)
             return advise(hint, patience: isEmpty ? Self.emptyFrames : Advice.patience)
         }
         hasCompared = true
-        if let id = match(numbers, threshold.distance) { return recognised(id, sight) }
+        if let id = match(numbers) { return recognised(id, sight) }
         return unknown(numbers, sight.face, fault)
     }
 
@@ -121,7 +125,7 @@ package struct Recognition {
     ) -> Outcome {
         // A head that turns as requested looks different and must not count as a miss.
         if let known = candidate?.id, challenge?.isTurning == true,
-            match(numbers, LivenessCheck.distanceWhileTurned) == known
+            match(numbers, isTurned: true) == known
         {
             guard challenge?.answer(face) == .failed else { return .nothing }
             candidate = nil
@@ -142,9 +146,12 @@ package struct Recognition {
         challenge?.loseFace()
     }
 
-    private func match(_ numbers: FaceDescriptor, _ limit: Float) -> String? {
+    private func match(_ numbers: FaceDescriptor, isTurned: Bool = false) -> String? {
         var best: (id: String, distance: Float)?
         for template in templates {
+            let limit =
+                isTurned
+                ? LivenessCheck.distanceWhileTurned : min(threshold.distance, template.limit)
             for face in template.faces {
                 let distance = face.distance(to: numbers)
                 if distance <= limit, distance < best?.distance ?? .infinity {

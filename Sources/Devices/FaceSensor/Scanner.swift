@@ -21,8 +21,8 @@ package actor Scanner {
         package let face: FaceDescriptor?
     }
 
-    /// Finds faces in a frame; nil if the frame isn't a picture.
-    package typealias FrameAnalyzer = (Frame) -> FrameFindings?
+    /// Finds faces in the next frame of a camera; nil if the frame isn't a picture.
+    package typealias FrameAnalyzer = @Sendable (Frame) -> FrameFindings?
     /// Opens the camera and checks that it is the expected camera.
     package typealias Opener =
         (_ expected: CameraIdentity, Interruption) throws(CameraFault) -> any FrameSource
@@ -39,13 +39,12 @@ package actor Scanner {
     private static let idlePause: Int32 = 450
 
     private let thread: SerialThread
-    private let makeAnalyzer: () throws(FaceFault) -> FrameAnalyzer
+    private let loader: AnalyzerLoader
     private let openCamera: Opener
     private let threshold: FaceThreshold
     nonisolated let requiresLiveness: Bool
     nonisolated let asksForAttention: Bool
     private let now: @Sendable () -> ContinuousClock.Instant
-    private var analyzer: FrameAnalyzer?
 
     /// The thread on which the camera and the engine may block.
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -58,14 +57,14 @@ package actor Scanner {
     ///   - threshold: The threshold of a match.
     ///   - requiresLiveness: Whether a match needs the emitter's light and a turn of the head.
     ///   - asksForAttention: Whether a match needs open eyes.
-    ///   - makeAnalyzer: Makes the engine, on the scanner's thread.
+    ///   - makeAnalyzer: Makes the engine, on a thread of its own.
     ///   - camera: Opens the camera, on the scanner's thread.
     ///   - now: The time.
     /// - Throws: ``FaceFault/failed(_:)`` if the kernel refuses a thread.
     package init(
         threshold: FaceThreshold,
         requiresLiveness: Bool,
-        asksForAttention: Bool = true,
+        asksForAttention: Bool = false,
         makeAnalyzer: sending @escaping () throws(FaceFault) -> FrameAnalyzer,
         camera: sending @escaping Opener,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
@@ -75,11 +74,11 @@ package actor Scanner {
         self.threshold = threshold
         self.requiresLiveness = requiresLiveness
         self.asksForAttention = asksForAttention
-        self.makeAnalyzer = makeAnalyzer
+        loader = try AnalyzerLoader(makeAnalyzer)
         openCamera = camera
     }
 
-    package func warmUp() throws(FaceFault) { _ = try openedAnalyzer() }
+    package nonisolated func warmUp() async throws(FaceFault) { _ = try await loader.analyzer() }
 
     /// Scans until a template matches.
     ///
@@ -93,7 +92,7 @@ package actor Scanner {
         _ interruption: Interruption,
         isWaiting: @Sendable () -> Bool = { false },
         report: @Sendable (Report) -> Void
-    ) throws(FaceFault) -> Match {
+    ) async throws(FaceFault) -> Match {
         var random = SystemRandomNumberGenerator()
         var recognition = Recognition(
             templates: templates,
@@ -103,8 +102,8 @@ package actor Scanner {
         )
         var attempt = FaceAttempt()
         var advice = Advice()
-        return try scan(camera, interruption, isWaiting, report) { sight in
-            let isGood = advice.fault(of: sight) == nil && sight.face?.isAttentive == true
+        return try await scan(camera, interruption, isWaiting, report) { sight in
+            let isGood = advice.fault(of: sight) == nil && !sight.isDark
             let outcome = recognition.see(sight)
             attempt.see(sight, wasCompared: recognition.hasCompared, at: now())
             switch outcome {
@@ -127,9 +126,9 @@ package actor Scanner {
         camera: CameraIdentity,
         _ interruption: Interruption,
         report: @Sendable (Report) -> Void
-    ) throws(FaceFault) -> [FaceDescriptor] {
-        var enrolment = Enrolment(threshold: threshold, asksForAttention: asksForAttention)
-        return try scan(camera, interruption, Self.never, report) { sight in
+    ) async throws(FaceFault) -> [FaceDescriptor] {
+        var enrolment = Enrolment(threshold: threshold)
+        return try await scan(camera, interruption, Self.never, report) { sight in
             switch enrolment.see(sight) {
             case .nothing: break
             case .hint(let hint): report(.hint(hint))
@@ -144,13 +143,6 @@ package actor Scanner {
 
     /// An enrolment has no misses to wait for.
     private static func never() -> Bool { false }
-
-    private func openedAnalyzer() throws(FaceFault) -> FrameAnalyzer {
-        if let analyzer { return analyzer }
-        let made = try makeAnalyzer()
-        analyzer = made
-        return made
-    }
 
     /// Opens the camera, and waits while another program uses it (L25).
     ///
@@ -178,11 +170,25 @@ package actor Scanner {
         _ isWaiting: () -> Bool,
         _ report: (Report) -> Void,
         _ judge: (FrameFindings) -> Value?
-    ) throws(FaceFault) -> Value {
-        let analyze = try openedAnalyzer()
+    ) async throws(FaceFault) -> Value {
+        // The models load while the camera opens.
+        let loading = Task.immediate { [loader] () async -> Result<FrameAnalyzer, FaceFault> in
+            do throws(FaceFault) {
+                return .success(try await loader.analyzer())
+            } catch {
+                return .failure(error)
+            }
+        }
+        let camera: any FrameSource
         do throws(CameraFault) {
             if interruption.isRaised { throw .interrupted }
-            let camera = try takeCamera(expected, interruption, report)
+            camera = try takeCamera(expected, interruption, report)
+        } catch {
+            throw .camera(error)
+        }
+        let analyze = try await loading.value.get()
+        do throws(CameraFault) {
+            if interruption.isRaised { throw .interrupted }
             report(.ready)
             var broken = 0
             var lastFace = now()
@@ -210,5 +216,26 @@ package actor Scanner {
         } catch {
             throw .camera(error)
         }
+    }
+}
+
+/// Makes the engine on a thread of its own.
+private actor AnalyzerLoader {
+    private let thread: SerialThread
+    private let make: () throws(FaceFault) -> Scanner.FrameAnalyzer
+    private var made: Scanner.FrameAnalyzer?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(_ make: sending @escaping () throws(FaceFault) -> Scanner.FrameAnalyzer) throws(FaceFault) {
+        thread = try translating { () throws(SystemError) in try SerialThread(named: "models") }
+        self.make = make
+    }
+
+    func analyzer() throws(FaceFault) -> Scanner.FrameAnalyzer {
+        if let made { return made }
+        let new = try make()
+        made = new
+        return new
     }
 }

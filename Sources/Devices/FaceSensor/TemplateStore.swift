@@ -14,6 +14,7 @@ package actor TemplateStore {
         package var label: String
         /// Seconds since 1970.
         package let created: Int64
+        /// Empty if the file cannot be used; then the label says why.
         package let camera: String
     }
 
@@ -45,22 +46,44 @@ package actor TemplateStore {
         return Set(now.keys).union(known.keys).filter { now[$0] != known[$0] }.sorted()
     }
 
-    package func damaged() throws(FaceFault) -> [String] {
-        var paths: [String] = []
+    /// The files that cannot be used.
+    package struct Unusable: Hashable, Sendable {
+        package var damaged: [String]
+        /// Files that the sensor alone may not read, or that others may.
+        package var open: [String]
+
+        package init(damaged: [String] = [], open: [String] = []) {
+            self.damaged = damaged
+            self.open = open
+        }
+    }
+
+    package func unusable() throws(FaceFault) -> Unusable {
+        var found = Unusable()
         for (user, ids) in try Self.identifiers(in: folder) {
-            for id in ids where (try? record(id, of: user)) == nil {
-                paths.append("\(folder.path)/\(Self.name(user, id))")
+            for id in ids.sorted() where (try? record(id, of: user)) == nil {
+                if (try? isRefused(id, user)) == true {
+                    found.open.append(path(user, id))
+                } else {
+                    found.damaged.append(path(user, id))
+                }
             }
         }
-        return paths.sorted()
+        return found
     }
 
     /// Returns a user's undamaged templates, the oldest first.
     ///
+    /// Templates in a file with a wrong mode are listed, so that they can be removed.
+    ///
     /// - Throws: ``FaceFault`` if a file cannot be read: then the user's templates are unknown.
     package func entries(of user: UInt32) throws(FaceFault) -> [Entry] {
-        try records(of: user).map(\.entry)
-            .sorted { ($0.created, $0.id) < ($1.created, $1.id) }
+        var entries = try records(of: user).map(\.entry)
+        for id in try identifiers(of: user) where try isRefused(id, user) {
+            let label = "Not used. Give this file the mode 0600: \(path(user, id))"
+            entries.append(Entry(id: id, label: label, created: 0, camera: ""))
+        }
+        return entries.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
     }
 
     /// Returns a user's templates of a camera.
@@ -87,12 +110,20 @@ package actor TemplateStore {
     }
 
     /// Stores the faces of an enrolment and returns the new id.
+    ///
+    /// - Throws: ``FaceFault/failed(_:)`` if the faces are too close to the cohort's.
     package func add(
         _ faces: [FaceDescriptor],
         label: String,
         user: UInt32,
         camera: String
     ) throws(FaceFault) -> String {
+        guard Cohort.limit(of: faces) >= Cohort.smallestLimit else {
+            throw .failed(
+                "The camera can't tell this face from other people's well enough. Use a "
+                    + "fingerprint or your password."
+            )
+        }
         let id = Self.newIdentifier()
         let entry = Entry(id: id, label: label, created: Int64(time(nil)), camera: camera)
         try save(TemplateRecord(entry: entry, faces: faces), user: user)
@@ -166,13 +197,18 @@ package actor TemplateStore {
         try Self.identifiers(in: folder)[user] ?? []
     }
 
-    /// Returns the usable records; a damaged file doesn't affect the others.
+    private func path(_ user: UInt32, _ id: String) -> String {
+        folder.file(Self.name(user, id))
+    }
+
+    /// Returns the usable records; a file that is damaged or has a wrong mode doesn't affect the
+    /// others.
     ///
     /// - Throws: ``FaceFault`` if a file cannot be read: it may be intact, so the records are
     ///   unknown.
     func records(of user: UInt32) throws(FaceFault) -> [TemplateRecord] {
         var records: [TemplateRecord] = []
-        for id in try identifiers(of: user) {
+        for id in try identifiers(of: user) where try !isRefused(id, user) {
             guard let content = try content(of: id, user) else { continue }
             guard let record = TemplateRecord(content, id: id, user: user, key: key) else {
                 continue
@@ -188,13 +224,24 @@ package actor TemplateStore {
         }
     }
 
+    /// Whether a file has a wrong mode or owner.
+    private func isRefused(_ id: String, _ user: UInt32) throws(FaceFault) -> Bool {
+        do throws(SystemError) {
+            _ = try PrivateFile.exists(path(user, id))
+            return false
+        } catch {
+            guard error.code == .permission else { throw FaceFault(error) }
+            return true
+        }
+    }
+
     private func record(_ id: String, of user: UInt32) throws(FaceFault) -> TemplateRecord {
         guard Self.isIdentifier(id), let content = try content(of: id, user) else {
             throw .noTemplate
         }
         guard let record = TemplateRecord(content, id: id, user: user, key: key) else {
             throw .failed(
-                "A template is damaged or not this user's: \(folder.path)/\(Self.name(user, id)). "
+                "A template is damaged or not this user's: \(path(user, id)). "
                     + "Remove it and enrol again."
             )
         }

@@ -10,7 +10,7 @@ extension FaceDriver {
             try await self.store().entries(of: operation.user).map(\.camera)
         }
         guard !enrolled.isEmpty else { throw .noTemplates }
-        let camera = try await usableCamera(of: enrolled)
+        let camera = try await usableCamera(of: enrolled.filter { !$0.isEmpty })
         let count = PendingMiss()
         return try await run(operation, camera, count) {
             (interruption, report) async throws(FaceFault) in

@@ -16,7 +16,7 @@ import ServiceProgram
     private var openStore: TemplateStore?
     private var watch: FolderWatch?
     private var presence: PipeWirePresence?
-    private var damaged: [String] = []
+    private var unusable = TemplateStore.Unusable()
     /// Why the engine could not load the models that have this stamp.
     private var engineFault: (fault: FaceFault, stamp: [Int])?
     private var isWarm = false
@@ -36,7 +36,7 @@ import ServiceProgram
         )
         properties.enrollStages = Int32(Enrolment.stages)
         properties.maximumTemplates = UInt32(TemplateStore.maximum)
-        damaged = (try? await store().damaged()) ?? []
+        unusable = (try? await store().unusable()) ?? .init()
         if let address = settings.pipeWire {
             presence = PipeWirePresence(address) { [weak self] in self?.refresh() }
             await presence?.settle()
@@ -111,11 +111,17 @@ import ServiceProgram
     }
 
     private var damage: SensorHealth {
-        guard !damaged.isEmpty else { return .ok }
-        let paths = damaged.prefix(3).joined(separator: ", ")
+        func some(_ paths: [String]) -> String { paths.prefix(3).joined(separator: ", ") }
+        if !unusable.open.isEmpty {
+            return .degraded(
+                "Others may read a template, so it is not used: \(some(unusable.open)). Give the "
+                    + "file the mode 0600, or remove the template."
+            )
+        }
+        guard !unusable.damaged.isEmpty else { return .ok }
         return .degraded(
-            "A template is damaged or can't be read: \(paths). Mend it, or remove it and enrol "
-                + "again."
+            "A template is damaged or can't be read: \(some(unusable.damaged)). Mend it, or remove "
+                + "it and enrol again."
         )
     }
 
@@ -130,7 +136,7 @@ import ServiceProgram
     }
 
     private func lookForDamage() async {
-        damaged = (try? await store().damaged()) ?? []
+        unusable = (try? await store().unusable()) ?? .init()
         refresh()
     }
 

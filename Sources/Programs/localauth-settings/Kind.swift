@@ -49,8 +49,9 @@ extension RemoteSensor {
     /// Whether the sensor can be used, as a sentence.
     var readiness: String {
         guard isAvailable else { return localized("Not ready: %1$s", stateTitle) }
-        return Strength(rawValue: strength) == .strong
-            ? localized("Ready")
+        if Strength(rawValue: strength) == .strong { return localized("Ready") }
+        return BiometryType(rawValue: biometryType) == .face
+            ? localized("Ready. A photograph, or somebody who looks like you, may pass.")
             : localized("Ready. Some apps also need your password.")
     }
 }

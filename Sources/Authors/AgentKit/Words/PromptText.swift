@@ -234,6 +234,8 @@ public enum PromptText {
         case .liftAndRetry: localized("Lift your finger and try again.")
         case .cleanSensor: localized("Clean the sensor.")
         case .lookAtCamera: localized("Look at the camera.")
+        case .openEyes: localized("Open your eyes.")
+        case .onePerson: localized("Only one person can be in front of the camera.")
         case .confirmPresence: localized("Touch the security key.")
         case .turnLeft: localized("Turn your head to the left.")
         case .turnRight: localized("Turn your head to the right.")

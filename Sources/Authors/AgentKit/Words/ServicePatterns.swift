@@ -11,6 +11,8 @@ let servicePatterns = [
         + "key back, or restore it from the recovery key.",
     "The items that were found have more than %1$s bytes of attributes: narrow the "
         + "query, by service or account.",
+    "Others may read a template, so it is not used: %1$s. Give the file the mode "
+        + "0600, or remove the template.",
     "A credential is damaged or can't be read: %1$s. Mend it, or remove it and enrol "
         + "the security key again.",
     "The user was enrolled with the camera %1$s; this camera is %2$s. Enrol again, or"
@@ -30,7 +32,7 @@ let servicePatterns = [
     "%1$s is the PipeWire of a session. The session's user can feed it any picture.",
     "There is no master key in %1$s. The service makes the key with the first item.",
     "After too many wrong passwords, you cannot enter a password for another %1$s.",
-    "A template is damaged or not this user's: %1$s/%2$s. Remove it and enrol again.",
+    "A template is damaged or not this user's: %1$s. Remove it and enrol again.",
     "%1$s belongs to the user %2$s. The sensor takes only PipeWire of the system.",
     "The password is required before biometry. An administrator says: “%1$s”",
     "Any user may connect to %1$s and feed PipeWire any picture.",
@@ -46,6 +48,7 @@ let servicePatterns = [
     "The attributes of an item have at most %1$s bytes.",
     "%1$s gives colours, so it is no infrared camera.",
     "A credential can't be read or kept in %1$s: %2$s",
+    "Not used. Give this file the mode 0600: %1$s",
     "PipeWire can't go on with the camera: %1$s.",
     "PipeWire has no camera that is called %1$s.",
     "The item %1$s already has this primary key.",
@@ -71,9 +74,11 @@ let servicePatterns = [
     "a recovery key has no character %1$s",
     "there is no signature algorithm %1$s",
     "The label can't be written to %1$s.",
+    "The sensor %1$s can't be used now: %2$s",
     "the attribute %1$s has a wrong type",
     "there is no exchange algorithm %1$s",
     "The data has more than %1$s bytes.",
+    "The sensor %1$s can't be used now.",
     "The sensor is not allowed to: %1$s",
     "No biometric sensor is left: %1$s",
     "The settings have a mistake: %1$s",

@@ -40,12 +40,24 @@ enum cface_result {
     /* A model file has unexpected contents. */
     CFACE_BAD_MODEL = 3,
     /* Out of memory, or another failure. */
-    CFACE_FAILED = 4
+    CFACE_FAILED = 4,
+    /* The library OpenBLAS is missing. */
+    CFACE_NO_BLAS = 5
 };
 
 enum { CFACE_NUMBERS = 128, CFACE_LANDMARKS = 5, CFACE_LONGEST_SIDE = 1920 };
 
+/* A second face of this size, compared with the largest, leaves open which one is meant. */
+#define CFACE_RIVAL 0.66f
+
 typedef struct cface_engine cface_engine;
+
+/* The square of a face, in pixels. */
+typedef struct {
+    float left;
+    float top;
+    float side;
+} cface_place;
 
 /* A picture as a camera delivers it. Width and height of a JPEG may be 0: its header has them. */
 typedef struct {
@@ -70,9 +82,11 @@ typedef struct {
     float glare;
     /* The number of faces. The fields below describe the largest face, and are 0 without faces. */
     int32_t faces;
-    float left;
-    float top;
-    float side;
+    /* The side of the second largest face, divided by that of the largest. */
+    float rival;
+    /* True if the whole picture was searched, false if only the surroundings of a former place. */
+    int32_t is_whole;
+    cface_place place;
     /* Brightness inside the face, 0 ... 1. */
     float face_brightness;
     /* x, y of each point: outer and inner corner of the eye on the right of the picture, outer and
@@ -81,10 +95,17 @@ typedef struct {
     /* Variation of the eyes from side to side, divided by that from top to bottom: the mean of both
        eyes. An iris between two whites scores high, a closed lid low. 0 means not measured. */
     float eyes;
-    /* True if numbers is filled: the caller asked for it, and exactly one face was found. */
+    /* True if numbers is filled: the largest face has no rival. */
     int32_t has_numbers;
     float numbers[CFACE_NUMBERS];
 } cface_sight;
+
+/*
+ * Chooses one thread, and kernels for this processor, when OpenBLAS is loaded later.
+ *
+ * Sets environment variables: call it before the process has other threads.
+ */
+void cface_choose_kernels(void);
 
 /*
  * Makes an engine from the bytes of the landmark model and the open file of the network.
@@ -92,11 +113,9 @@ typedef struct {
  * network: duplicated by this call; every look reads the weights from it.
  * detector: bytes of an earlier cface_detector, which save 0.7 s. If they are empty or damaged, the
  *   engine builds the detector anew.
- * for_any: use only instructions that every processor has. Results are equal but take longer.
  */
 int cface_open(const uint8_t *landmarks, size_t landmarks_count, int network,
-               const uint8_t *detector, size_t detector_count, int for_any,
-               cface_engine **engine);
+               const uint8_t *detector, size_t detector_count, cface_engine **engine);
 void cface_close(cface_engine *engine);
 
 /* Reports whether the engine used the detector given to cface_open. */
@@ -105,12 +124,20 @@ int cface_used_detector(const cface_engine *engine);
 /* Serializes the detector. Returns its size, and fills bytes if room is large enough. */
 size_t cface_detector(const cface_engine *engine, uint8_t *bytes, size_t room);
 
-/* Analyses a frame. Frames with darkness above the limit are not searched for faces. */
+/*
+ * Analyses a frame. Frames with darkness above the limit are not searched for faces.
+ *
+ * near: the place of the face in the frame before; NULL if unknown. Its surroundings are searched
+ *   first, and the whole picture only without a face there.
+ */
 int cface_look(cface_engine *engine, const cface_frame *frame, float darkness_limit,
-               int wants_numbers, cface_sight *sight);
+               const cface_place *near, cface_sight *sight);
 
 /* Returns the Euclidean distance between the numbers of two faces. */
 float cface_distance(const float *one, const float *other);
+
+/* Returns the distance from a face's numbers to the nearest face of the built-in cohort. */
+float cface_cohort_distance(const float *numbers);
 
 /* Report whether the unit was compiled with dlib, and with optimisation. */
 int cface_is_built(void);

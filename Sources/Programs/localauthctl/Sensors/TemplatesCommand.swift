@@ -69,7 +69,7 @@ struct TemplateRow: Sendable {
     }
 
     var row: [String] {
-        [id, sensor.name, day(created), plainText(label, limit: 128)]
+        [id, sensor.name, day(created), plainText(serviceText(label), limit: 256)]
     }
 }
 
