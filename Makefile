@@ -18,7 +18,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 
 PROGRAMS_OF_DEMO := localauthd localauth-passcode localauth-sensor-simulated localauthctl
 SERVICES := localauthd localauth-passcode localauth-sensor-fingerprint localauth-sensor-face \
-    localauth-sensor-fido2
+    localauth-sensor-fido2 localauth-passkey localauth-passkey-broker
 # The folders of systemd, the bus and PAM. Policies are read from /usr/share and /etc alone.
 POLICYDIR ?= $(if $(filter /usr,$(PREFIX)),$(DATADIR),/etc)/dbus-1/system.d
 SYSTEMDDIR ?= $(PREFIX)/lib/systemd
@@ -347,7 +347,7 @@ $(BUILD)/bench/%: Benchmarks/Sources/%/*.[ch]
 PLACES := BUILD='$(BUILD)' RELEASE='$(RELEASE)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
     $(foreach name,BINDIR LIBEXECDIR DATADIR INCLUDEDIR POLICYDIR SYSTEMDDIR SENSORDIR SYSUSERSDIR UDEVDIR PAMDIR \
     POLKITDIR POLKITACTIONDIR LOCALEDIR AUTOSTARTDIR BASHDIR ZSHDIR FISHDIR PAMMODULEDIR PAMPROFILEDIR,$(name)='$($(name))')
-INSTALLED := localauth localauth-fingerprint localauth-face localauth-fido2 localauth-agent libpam-localauth localauth-dev
+INSTALLED := localauth localauth-fingerprint localauth-face localauth-fido2 localauth-passkey localauth-agent libpam-localauth localauth-dev
 
 # Installed files that are neither programs nor sources.
 extras: $(CATALOGUES) $(INTERFACE_PAGES) $(COMPLETIONS) $(MODULE)

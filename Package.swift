@@ -56,6 +56,11 @@ let package = Package(
             path: "Sources/Devices/CFido2",
             providers: [.apt(["libfido2-dev"])]
         ),
+        .systemLibrary(
+            name: "CUHID",
+            path: "Sources/Devices/CUHID",
+            providers: [.apt(["linux-libc-dev"])]
+        ),
         .target(
             name: "SecurityKey",
             dependencies: ["CFido2", "CLinux", "Linux"],
@@ -171,6 +176,16 @@ let package = Package(
         ),
 
         .target(
+            name: "Passkeys",
+            dependencies: [
+                "DBus", "Linux",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            path: "Sources/Devices/Passkeys"
+        ),
+
+        .target(
             name: "LocalAuthClient",
             dependencies: ["Contract", "DBus", "LocalAuthBus", "Sealing"],
             path: "Sources/Clients/LocalAuthClient"
@@ -276,10 +291,23 @@ let package = Package(
             path: "Sources/Programs/localauth-passcode"
         ),
         .executableTarget(
+            name: "localauth-passkey",
+            dependencies: [
+                "CLinux", "DBus", "Linux", "LocalAuthBus", "LocalAuthClient", "Localization",
+                "Passkeys", "Sealing", "ServiceProgram",
+            ],
+            path: "Sources/Programs/localauth-passkey"
+        ),
+        .executableTarget(
+            name: "localauth-passkey-broker",
+            dependencies: ["CLinux", "CSystemd", "CUHID", "DBus", "Linux", "ServiceProgram"],
+            path: "Sources/Programs/localauth-passkey-broker"
+        ),
+        .executableTarget(
             name: "localauthctl",
             dependencies: [
                 "AgentKit", "DBus", "KeychainStore", "Linux", "LocalAuthBus", "LocalAuthClient",
-                "Localization", "Sealing",
+                "Localization", "Passkeys", "Sealing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/localauthctl"
@@ -439,6 +467,14 @@ let package = Package(
                 "VirtualKey", "localauth-sensor-fido2", "localauthd", "virtual-key",
             ]
         ),
+        .testTarget(
+            name: "PasskeyTests",
+            dependencies: [
+                "DBus", "LocalAuthBus", "Passkeys", "TestSupport", "localauth-passkey",
+                "localauth-passkey-broker", "localauth-sensor-simulated", "localauthd",
+            ],
+            exclude: ["ctap.py"]
+        ),
         // A camera of PipeWire. Without the trait, the program only prints that it is none.
         .executableTarget(
             name: "pipewire-camera",
@@ -552,8 +588,8 @@ let package = Package(
             dependencies: [
                 "AuthEngine", "AuthService", "AuthStore", "BusGuard", "CFuzz", "CV4L2",
                 "CameraDevice", "Contract", "DBus", "FaceSensor", "Fingerprint", "KeychainStore",
-                "Linux", "LocalAuthBus", "PipeWireCamera", "SQLite", "Sealing", "SecurityKey",
-                "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+                "Linux", "LocalAuthBus", "Passkeys", "PipeWireCamera", "SQLite", "Sealing",
+                "SecurityKey", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Tests/Fuzz"
         ),
@@ -566,7 +602,8 @@ let package = Package(
             name: "ProgramTests",
             dependencies: [
                 "AuthEngine", "AuthStore", "DBus", "HostileNeighbour", "Linux", "LocalAuthBus",
-                "fuzzers", "localauth-agent", "localauth-passcode", "localauth-sensor-face",
+                "fuzzers", "localauth-agent", "localauth-passcode", "localauth-passkey",
+                "localauth-passkey-broker", "localauth-sensor-face",
                 "localauth-sensor-fingerprint", "localauth-sensor-simulated", "localauth-settings",
                 "localauthctl", "localauthd", "TestSupport",
             ]

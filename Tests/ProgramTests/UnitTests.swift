@@ -7,6 +7,7 @@ struct UnitTests {
     private static let services = [
         "localauthd", "localauth-passcode", "localauth-master-key", "localauth-sensor-face",
         "localauth-sensor-fido2", "localauth-sensor-fingerprint", "localauth-sensor-simulated",
+        "localauth-passkey-broker",
     ]
     private static let sensors = services.filter { $0.contains("-sensor-") }
 
@@ -37,17 +38,20 @@ struct UnitTests {
         "localauth-sensor-face PrivateDevices": "",
         // Security keys are devices too.
         "localauth-sensor-fido2 PrivateDevices": "",
+        // The broker makes devices of the kernel.
+        "localauth-passkey-broker PrivateDevices": "",
         // The print files belong to root, and the sensor watches them for changes.
         "localauth-sensor-fingerprint CapabilityBoundingSet": "CAP_DAC_READ_SEARCH",
     ]
 
     /// Settings of some units only: restrictions, and access for units that need it.
     private static let particular: [(String, String, [String])] = [
-        ("RemoveIPC", "yes", ["localauthd"] + sensors),
+        ("RemoveIPC", "yes", ["localauthd", "localauth-passkey-broker"] + sensors),
         ("PrivateUsers", "yes", ["localauth-sensor-simulated"]),
         ("DeviceAllow", "char-video4linux rw", ["localauth-sensor-face"]),
         ("SupplementaryGroups", "video", ["localauth-sensor-face"]),
         ("DeviceAllow", "char-hidraw rw", ["localauth-sensor-fido2"]),
+        ("DeviceAllow", "/dev/uhid rw", ["localauth-passkey-broker"]),
     ]
 
     /// Units that run as root, and may make privileged calls.
@@ -58,7 +62,8 @@ struct UnitTests {
         let site = try await Installation("install", "install-simulated")
         let files = try site.files()
         let installed = files.filter { $0.contains("/systemd/system/") }
-        #expect(installed.count == Self.services.count + 1)
+        // The broker's socket, and a setting of the display manager.
+        #expect(installed.count == Self.services.count + 2)
         // The service has to see desktop logins happen.
         let display = "usr/lib/systemd/system/display-manager.service.d/localauth.conf"
         for key in ["Wants", "After"] {
@@ -90,6 +95,7 @@ struct UnitTests {
         "localauth-sensor-fido2": ("128M", "64", "1024"),
         "localauth-sensor-fingerprint": ("128M", "32", "1024"),
         "localauth-sensor-simulated": ("128M", "32", "1024"),
+        "localauth-passkey-broker": ("64M", "16", "1024"),
     ]
 
     @Test(
@@ -108,7 +114,8 @@ struct UnitTests {
             #expect(Installation.value("TimeoutStartSec", in: unit) != nil, "\(service)")
             // The other services exit when idle, to free memory.
             let command = try #require(Installation.value("ExecStart", in: unit))
-            let isAlways = isOneShot || service == "localauthd"
+            let isAlways =
+                isOneShot || ["localauthd", "localauth-passkey-broker"].contains(service)
             #expect(command.hasSuffix(" --idle-timeout 60") == !isAlways, "\(command)")
         }
     }
@@ -183,6 +190,11 @@ struct UnitTests {
             "InaccessiblePaths": hiddenPaths, "PrivateUsers": "yes", "RemoveIPC": "yes",
             "Restart": "no", "User": "localauth-simulated", "Group": "localauth-simulated",
         ],
+        "localauth-passkey-broker": [
+            "ExecStart": "localauth-passkey-broker", "DeviceAllow": "/dev/uhid rw",
+            "InaccessiblePaths": hiddenFromReaders, "NonBlocking": "yes", "PrivateUsers": "no",
+            "RemoveIPC": "yes", "Restart": "on-failure", "RestartSec": "500ms",
+        ],
     ]
 
     /// Keys that may have several lines.
@@ -214,6 +226,8 @@ struct UnitTests {
                 values["TimeoutStopSec"] = "5s"
                 values["AmbientCapabilities"] = ""
             }
+            // Its socket starts the broker.
+            if service == "localauth-passkey-broker" { meant.remove("BusName") }
             values.merge(Self.own[service] ?? [:]) { $1 }
             meant.formUnion(values.keys)
             #expect(Set(said) == meant, "\(service): \(Set(said).symmetricDifference(meant))")
@@ -237,6 +251,14 @@ struct UnitTests {
             "RestartSec": "2s", "TimeoutStopSec": "2s", "Slice": "session.slice",
             "LimitCORE": "0", "MemoryMax": "256M", "TasksMax": "64", "UMask": "0077",
             "WantedBy": "graphical-session.target", "Environment": "LD_BIND_NOW=1",
+        ],
+        "localauth-passkey": [
+            "ConditionPathExists": "/run/localauth-passkey/broker",
+            "StartLimitIntervalSec": "60s", "StartLimitBurst": "5", "Type": "notify",
+            "ExecStart": "localauth-passkey --bus system", "Restart": "on-failure",
+            "RestartSec": "2s", "TimeoutStopSec": "2s", "Slice": "session.slice",
+            "LimitCORE": "0", "MemoryMax": "128M", "TasksMax": "64", "UMask": "0077",
+            "WantedBy": "default.target", "Environment": "LD_BIND_NOW=1",
         ],
         "localauthd": [
             "Type": "notify", "BusName": "org.localauth.Authentication1",
@@ -327,6 +349,8 @@ struct UnitTests {
     @Test("udev gives security keys, and no other device, to their sensor alone")
     func devices() async throws {
         let site = try await Installation("install")
+        let own = try site.text("usr/lib/udev/rules.d/72-localauth-passkey.rules")
+        #expect(own.contains(#"ENV{HID_PHYS}=="localauth-passkey/*", TAG-="uaccess""#))
         let text = try site.text("usr/lib/udev/rules.d/70-localauth-fido2.rules")
         let rules = text.replacingOccurrences(of: "\\\n", with: "").split(separator: "\n")
             .filter { !$0.hasPrefix("#") }
@@ -334,10 +358,14 @@ struct UnitTests {
         #expect(
             rules == [
                 [
+                    #"ACTION!="remove""#, #"SUBSYSTEM=="hidraw""#, #"IMPORT{parent}="HID_PHYS""#,
+                ],
+                [
                     #"ACTION!="remove""#, #"SUBSYSTEM=="hidraw""#, #"ENV{ID_SECURITY_TOKEN}=="1""#,
-                    #"GROUP="localauth-fido2""#, #"MODE="0660""#, #"TAG+="systemd""#,
+                    #"ENV{HID_PHYS}!="localauth-passkey/*""#, #"GROUP="localauth-fido2""#,
+                    #"MODE="0660""#, #"TAG+="systemd""#,
                     #"ENV{SYSTEMD_WANTS}+="localauth-sensor-fido2.service""#,
-                ]
+                ],
             ]
         )
     }

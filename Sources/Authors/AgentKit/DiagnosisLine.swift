@@ -37,9 +37,9 @@ package struct DiagnosisLine: Hashable, Sendable {
     }
 
     /// Creates a finding of the client itself.
-    package init(name: String, state: String, message: String) {
-        (self.name, self.state, self.message, remedy) = (name, state, message, "")
-        (title, advice) = (message, "")
+    package init(name: String, state: String, message: String, remedy: String = "") {
+        (self.name, self.state, self.message, self.remedy) = (name, state, message, remedy)
+        (title, advice) = (message, remedy)
     }
 
     /// Lists open cameras of the user's own processes, which the service cannot inspect.

@@ -16,7 +16,7 @@ import Localization
             RemoveCommand.self,
             LockCommand.self, LockScreensCommand.self, MonitorCommand.self, AgentCommand.self,
             DoctorCommand.self,
-            KeychainCommand.self, SealCommand.self,
+            KeychainCommand.self, PasskeysCommand.self, SealCommand.self,
         ]
     )
 

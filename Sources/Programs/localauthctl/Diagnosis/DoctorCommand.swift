@@ -24,7 +24,7 @@ struct DoctorCommand: ParsableCommand {
             defer { service.connection.flush() }
             let checks =
                 try await service.diagnose().map(DiagnosisLine.init) + DiagnosisLine.cameras()
-                + PAMFile.findings()
+                + DiagnosisLine.passkeys() + PAMFile.findings()
             if output.json {
                 print(JSON.array(checks.map(\.json)).text)
             } else {

@@ -111,7 +111,8 @@ struct TemplateRow: Sendable {
     }
 }
 
-private func day(_ seconds: Int64) -> String {
+/// A day as `YYYY-MM-DD` in the local time zone.
+func day(_ seconds: Int64) -> String {
     var time = time_t(seconds)
     var parts = tm()
     guard seconds > 0, localtime_r(&time, &parts) != nil else { return "-" }
