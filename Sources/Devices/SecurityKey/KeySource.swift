@@ -39,6 +39,16 @@ package enum KeySource: Hashable, Sendable {
                 fido_dev_info_ptr(list, index).flatMap { fido_dev_info_path($0) }
                     .map { String(cString: $0) }
             }
+            .filter { !isOwn($0) }
+    }
+
+    /// Whether the device is the virtual key of this product's passkeys, which would ask the service
+    /// in turn.
+    private static func isOwn(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last ?? ""
+        let words = SmallFile.read("/sys/class/hidraw/\(name)/device/uevent", limit: 4096) ?? []
+        return words.split(separator: UInt8(ascii: "\n"))
+            .contains { $0.starts(with: "HID_PHYS=localauth-passkey/".utf8) }
     }
 
     private static func sockets(in folder: String) -> [String] {
