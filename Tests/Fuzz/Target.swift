@@ -23,6 +23,7 @@ enum Target {
         "state": Databases.openState,
         "templates": SensorFiles.readTemplate,
         "credentials": SensorFiles.readCredential,
+        "passkeys": PasskeyBytes.read,
         "fingerprints": SensorFiles.readLists,
         "messages": { bytes in BusActor.assume { MessagePeer.shared.take(bytes) } },
         "pictures": Cameras.cutPictures,
