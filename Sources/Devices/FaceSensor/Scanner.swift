@@ -227,7 +227,8 @@ private actor AnalyzerLoader {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    init(_ make: sending @escaping () throws(FaceFault) -> Scanner.FrameAnalyzer) throws(FaceFault) {
+    init(_ make: sending @escaping () throws(FaceFault) -> Scanner.FrameAnalyzer) throws(FaceFault)
+    {
         thread = try translating { () throws(SystemError) in try SerialThread(named: "models") }
         self.make = make
     }
