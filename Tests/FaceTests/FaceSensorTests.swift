@@ -92,7 +92,7 @@ struct FaceSensorTests {
     @Test(
         "An unsuitable scene gives a hint and no miss, and can be cancelled",
         arguments: [
-            "empty": "look-at-camera", "two": "center", "dark": "too-dark", "far": "move-closer",
+            "empty": "look-at-camera", "two": "one-person", "dark": "too-dark", "far": "move-closer",
             "aside": "center", "shaky": "hold-still",
         ]
     )
