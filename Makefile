@@ -219,7 +219,7 @@ test-client: build ## Packages that depend on this one by version, built and run
 # The packages come first, because the system cannot boot without them.
 test-system: setup-system release catalogues ## Boots SUITE (bookworm, trixie, forky) with the product installed, and plays its users
 	$(BUILD_RELEASE) --product HostileNeighbour
-	scripts/test-system
+	scripts/test-system $(TESTS)
 
 system-root: setup-system ## The Debian that test-system boots, made once
 	scripts/test-system --root
@@ -237,6 +237,7 @@ nightly: export FUZZ_SECONDS ?= 600
 # A failed task does not stop the others. The names of failed tasks are printed at the end.
 NIGHTLY := face-studio test fuzz soak instructions "sanitize SANITIZER=address" "sanitize SANITIZER=thread" \
     test-client test-deb "test-system SUITE=trixie" "test-system SUITE=bookworm" "test-system SUITE=forky" \
+    "test-system SUITE=sid TESTS=Tests/System/keepassxc.test" \
     test-machine bench-system
 nightly: ## Every test, with 10,000 random lives and hundreds of crashes; fuzzers, sanitizers, a booted system
 	@failed=; for task in $(NIGHTLY); do \
