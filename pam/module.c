@@ -306,13 +306,6 @@ static int recognise(struct attempt *attempt) {
 
 /* ---- PAM ---- */
 
-/* Whether a program in the session asks behind the locked screen, which only a lock screen may
-   open. */
-static bool is_behind_lock(const struct attempt *attempt) {
-    return attempt->program.is_in_session && !attempt->options.bus &&
-           place_is_locked(attempt->service.user, attempt->service.session);
-}
-
 /* Whether sensors may recognise the user here, and where the user is. */
 static enum place may_look(struct attempt *attempt) {
     pam_handle_t *pamh = attempt->pamh;
@@ -328,9 +321,7 @@ static enum place may_look(struct attempt *attempt) {
     attempt->service.user = user->pw_uid;
     /* The display manager's case applies to the system bus only. */
     if (attempt->options.bus) return PLACE_HERE;
-    const enum place place =
-        place_of(user->pw_uid, service, item(pamh, PAM_TTY), &attempt->service.session);
-    return place != PLACE_REFUSED && is_behind_lock(attempt) ? PLACE_REFUSED : place;
+    return place_of(user->pw_uid, service, item(pamh, PAM_TTY), &attempt->service.session);
 }
 
 EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const char **argv) {
@@ -366,8 +357,6 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
         attempt.service.hear = hear;
         attempt.service.context = &attempt;
         result = recognise(&attempt);
-        /* The screen may have been locked while the sensors looked. */
-        if (result == PAM_SUCCESS && is_behind_lock(&attempt)) result = PAM_AUTHINFO_UNAVAIL;
         service_end(&attempt.service);
         question_end(&attempt.question);
     } else {

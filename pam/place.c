@@ -1,7 +1,5 @@
 #include "place.h"
 
-#include "service.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -90,34 +88,4 @@ enum place place_of(uid_t user, const char *service, const char *terminal, char 
     /* SDDM names the display only after the password was right. */
     const bool is_sddm = strcmp(service, "sddm") == 0 && terminal[0] == '\0';
     return is_sddm && is_display_manager() ? PLACE_GREETER : PLACE_REFUSED;
-}
-
-/* Asks the login manager for the locked hint of a session. */
-static bool is_unlocked(sd_bus *bus, const char *session) {
-    static const char login1[] = "org.freedesktop.login1";
-    sd_bus_message *reply = NULL;
-    const char *path = NULL;
-    int is_locked = 1;
-    const bool is_known =
-        sd_bus_call_method(bus, login1, "/org/freedesktop/login1",
-                           "org.freedesktop.login1.Manager", "GetSession", NULL, &reply, "s",
-                           session) >= 0 &&
-        sd_bus_message_read(reply, "o", &path) >= 0 &&
-        sd_bus_get_property_trivial(bus, login1, path, "org.freedesktop.login1.Session",
-                                    "LockedHint", NULL, 'b', &is_locked) >= 0;
-    sd_bus_message_unref(reply);
-    return is_known && !is_locked;
-}
-
-bool place_is_locked(uid_t user, const char *agent) {
-    if (!has_logind()) return false;
-    char *own = NULL;
-    if (!agent && sd_pid_get_session(getpid(), &own) < 0 && sd_uid_get_display(user, &own) < 0)
-        return true;
-    sd_bus *bus = service_bus(NULL);
-    const bool is_locked = !bus || sd_bus_set_method_call_timeout(bus, 3 * 1000 * 1000) < 0 ||
-                           !is_unlocked(bus, agent ? agent : own);
-    sd_bus_flush_close_unref(bus);
-    free(own);
-    return is_locked;
 }

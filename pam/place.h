@@ -24,7 +24,3 @@ enum place {
    PLACE_OF_SYSTEM. Sets `session` to the session of polkit's agent, or to NULL. The caller frees
    it. */
 enum place place_of(uid_t user, const char *service, const char *terminal, char **session);
-
-/* Whether the screen of `user` is locked, at the session of polkit's agent, else of this process,
-   else at the display. A failed look-up counts as locked. */
-bool place_is_locked(uid_t user, const char *agent);

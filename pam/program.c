@@ -93,22 +93,13 @@ static bool asks_elsewhere(bool is_setuid) {
     return terminal == FOREGROUND && isatty(STDIN_FILENO);
 }
 
-static bool is_in_session(const char *service) {
-    static const char *const services[] = {"sudo", "sudo-i", "su", "su-l"};
-    for (size_t index = 0; index < sizeof services / sizeof services[0]; index++)
-        if (strcmp(service, services[index]) == 0) return true;
-    return false;
-}
-
 struct program program_of(const char *service) {
     const bool is_setuid = getauxval(AT_SECURE) != 0, is_single = is_single_threaded();
     if (strcmp(service, "polkit-1") == 0)
-        return (struct program){
-            .is_polkit = true, .is_in_session = true, .takes_copies = is_single};
+        return (struct program){.is_polkit = true, .takes_copies = is_single};
     const bool has_display = may_have_display(), asks = asks_elsewhere(is_setuid);
     const bool is_read = (is_setuid || asks) && !isatty(STDOUT_FILENO);
     return (struct program){
-        .is_in_session = is_in_session(service),
         .takes_copies = is_single && asks && !has_display,
         .looks_after_enter = !is_setuid || has_display,
         .is_silent = is_read && !isatty(STDERR_FILENO),

@@ -5,8 +5,6 @@
 
 struct program {
     bool is_polkit;
-    /* The program is in the user's session and never unlocks its screen. */
-    bool is_in_session;
     /* The conversation keeps no state in the process, so that a child process may run it. */
     bool takes_copies;
     /* An empty answer may come from a user at a locked screen. Programs such as sudo also get

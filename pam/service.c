@@ -48,7 +48,7 @@ static bool is_from(const struct service *service, sd_bus_message *message) {
     return sender && service->owner[0] && strcmp(sender, service->owner) == 0;
 }
 
-sd_bus *service_bus(const char *address) {
+static sd_bus *open_bus(const char *address) {
     sd_bus *bus = NULL;
     if (sd_bus_new(&bus) < 0) return NULL;
     if (sd_bus_set_address(bus, address ? address : system_bus) < 0 ||
@@ -340,7 +340,7 @@ void service_start(struct service *service, const char *address) {
     service->types_count = 0;
     service->is_trusted_address = address != NULL;
     service->deadline = now_microseconds() + service->wait * second;
-    service->bus = service_bus(address);
+    service->bus = open_bus(address);
     if (!service->bus) {
         give_up(service, "there is no bus");
         return;
@@ -399,7 +399,7 @@ void service_report_passcode(pam_handle_t *pamh, const char *address, uid_t user
         .stage = STAGE_STARTING,
         .deadline = now_microseconds() + wait * second,
     };
-    service.bus = service_bus(address);
+    service.bus = open_bus(address);
     if (!service.bus) return;
     sd_bus_message *message =
         method(&service, AUTHENTICATION, AUTHENTICATION_PATH, AUTHENTICATION, "ReportUnlock");

@@ -29,9 +29,6 @@ enum stage {
 
 struct service;
 
-/* Connects to the bus at an address, or to the system bus. Returns NULL if that failed. */
-sd_bus *service_bus(const char *address);
-
 /* Shows a sentence to the user. */
 typedef void service_hear(struct service *service, const char *sentence);
 
