@@ -351,7 +351,11 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int argc, const 
     } else if (question_prepare(&attempt.question, pamh)) {
         attempt.service.pamh = pamh;
         command_of(attempt.service.command, item(pamh, PAM_SERVICE));
-        attempt.service.shows_prompt = place == PLACE_HERE;
+        const bool is_own_lock_screen = attempt.options.lock_screen && geteuid() != 0;
+        attempt.service.is_lock_screen = is_own_lock_screen || attempt.program.may_be_lock_screen;
+        /* The lock screen is the last thing that the user did, and it shows the prompt. */
+        attempt.service.is_intended = is_own_lock_screen;
+        attempt.service.shows_prompt = place == PLACE_HERE || is_own_lock_screen;
         attempt.service.timeout = attempt.options.timeout;
         attempt.service.wait = attempt.options.wait;
         attempt.service.hear = hear;

@@ -30,6 +30,7 @@ struct options options_parse(pam_handle_t *pamh, int argc, const char **argv) {
         const char *word = argv[index], *value;
         if (strcmp(word, "debug") == 0) options.debug = true;
         else if (strcmp(word, "biometry-only") == 0) options.biometry_only = true;
+        else if (strcmp(word, "lock-screen") == 0) options.lock_screen = true;
         else if (strcmp(word, "no-report") == 0) options.no_report = true;
         else if ((value = value_of("timeout", word)))
             read_seconds(pamh, value, longest_timeout, &options.timeout);

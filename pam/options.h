@@ -14,6 +14,8 @@ struct options {
     bool debug;
     /* No password prompt: GNOME and KDE have a separate PAM service for the password. */
     bool biometry_only;
+    /* The program runs as its user and is the lock screen. */
+    bool lock_screen;
     /* Do not report a success of later modules, because they check no password. */
     bool no_report;
 };

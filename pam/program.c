@@ -100,6 +100,7 @@ struct program program_of(const char *service) {
     const bool has_display = may_have_display(), asks = asks_elsewhere(is_setuid);
     const bool is_read = (is_setuid || asks) && !isatty(STDOUT_FILENO);
     return (struct program){
+        .may_be_lock_screen = geteuid() == 0 && !is_setuid,
         .takes_copies = is_single && asks && !has_display,
         .looks_after_enter = !is_setuid || has_display,
         .is_silent = is_read && !isatty(STDERR_FILENO),

@@ -5,6 +5,9 @@
 
 struct program {
     bool is_polkit;
+    /* May run as root in the session of its user, as GDM's lock screen does. Programs that the user
+       starts to become root, such as sudo, are none. */
+    bool may_be_lock_screen;
     /* The conversation keeps no state in the process, so that a child process may run it. */
     bool takes_copies;
     /* An empty answer may come from a user at a locked screen. Programs such as sudo also get

@@ -145,6 +145,9 @@ void service_evaluate(struct service *service) {
         result = sd_bus_message_append(message, "{sv}", "interaction-not-allowed", "b", 1);
     if (result >= 0 && service->is_intended)
         result = sd_bus_message_append(message, "{sv}", "require-confirmation", "b", 0);
+    if (result >= 0)
+        result = sd_bus_message_append(message, "{sv}", "lock-screen", "b",
+                                       (int)service->is_lock_screen);
     /* For root the evaluation is an unlock of that user. Other callers can evaluate only
        themselves. */
     if (result >= 0 && geteuid() == 0)
@@ -172,6 +175,8 @@ static void register_agent(struct service *service) {
     if (result >= 0) result = sd_bus_message_open_container(message, 'a', "{sv}");
     if (result >= 0)
         result = sd_bus_message_append(message, "{sv}", "process", "u", (uint32_t)getpid());
+    if (result >= 0 && service->is_lock_screen)
+        result = sd_bus_message_append(message, "{sv}", "lock-screen", "b", 1);
     /* Only a root helper can be in no session of its own. */
     if (result >= 0 && service->session && geteuid() == 0)
         result = sd_bus_message_append(message, "{sv}", "session", "s", service->session);

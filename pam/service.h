@@ -52,6 +52,8 @@ struct service {
     bool is_patient;
     /* The user asked for the sensors, so that a match needs no confirmation. */
     bool is_intended;
+    /* The program is a lock screen, so that the session may be locked. */
+    bool is_lock_screen;
     uid_t user;
     unsigned timeout, wait;
     /* When to give up, in microseconds of CLOCK_MONOTONIC. */

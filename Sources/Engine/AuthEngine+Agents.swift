@@ -83,6 +83,19 @@ extension AuthEngine {
         return .failure(facts.isInNoSession ? .noAgentThere : .noAgent)
     }
 
+    /// Returns the agent that would show a request.
+    ///
+    /// Only the caller's own agent shows the request of a user's lock screen, because a window
+    /// would open above or behind the lock.
+    func prompter(for request: Request, _ facts: Facts) -> Result<Agent, Absence> {
+        let found = prompter(for: request.uid, facts, isUnlock: request.isUnlock)
+        guard request.isForLockScreen, !request.isUnlock, case .success(let agent) = found else {
+            return found
+        }
+        if case .process = agent.kind { return found }
+        return .failure(.noAgent)
+    }
+
     /// Why this caller may not enrol, or nil.
     ///
     /// Enrolment requires presence at the machine (L2).

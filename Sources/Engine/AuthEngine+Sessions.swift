@@ -8,7 +8,7 @@ extension AuthEngine {
         endAll(interruption.refusal) { evaluation in
             // A locked session waits for its unlock, so that evaluation continues.
             evaluation.latestSession == session
-                && !(interruption == .locked && evaluation.request.isUnlock)
+                && !(interruption == .locked && evaluation.request.isForLockScreen)
         }
     }
 

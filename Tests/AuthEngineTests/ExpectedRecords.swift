@@ -280,7 +280,7 @@ struct ExpectedRecords {
         case .interrupted(let session, let interruption):
             let left = requests.values.filter { request in
                 facts[request.id]?.session == session
-                    && !(interruption == .locked && request.isUnlock)
+                    && !(interruption == .locked && request.isForLockScreen)
             }
             if !left.isEmpty { complain("\(left.map(\.id)) outlive \(interruption)") }
         default: break

@@ -94,6 +94,7 @@ extension RandomLife {
             request.context = ContextID(client * 2 + (chance(50) ? 1 : 0))
         } else if chance(15) {
             request.isUnlock = true
+            request.isForLockScreen = chance(80)
         }
         if chance(20) {
             request.timeout = .milliseconds(Int.random(in: 0..<5000, using: &random))
@@ -120,7 +121,8 @@ extension RandomLife {
         let client = request?.client.rawValue ?? 0
         let home = RandomLife.sessions[Int(client / 2) % 2]
         var session = chance(97) ? (chance(95) ? home : one(of: RandomLife.sessions)) : nil
-        if let place = session, lockedSessions.contains(place), request?.isUnlock != true {
+        if let place = session, lockedSessions.contains(place), request?.isForLockScreen != true
+        {
             session = nil
         }
         return Facts(

@@ -52,11 +52,18 @@ struct SessionRuleTests {
         #expect(desk.refusal(ids[0]) == .systemCancel)
     }
 
-    @Test("L9: An unlock survives a lock of its session, but not leaving it")
-    func unlock() {
+    @Test("L9: A lock screen's evaluation survives a lock of its session, but not leaving it")
+    func lockScreen() {
         var desk = EngineHarness(.finger)
-        let id = desk.evaluate(.biometricsOrPasscode) { $0.isUnlock = true }
+        let id = desk.evaluate(.biometricsOrPasscode) {
+            $0.isUnlock = true
+            $0.isForLockScreen = true
+        }
+        let command = desk.evaluate(.biometrics, client: EngineHarness.other) {
+            $0.isUnlock = true
+        }
         desk.send(.interrupted(session: EngineHarness.session, .locked))
+        #expect(desk.refusal(command) == .systemCancel)
         #expect(desk.isPending(id))
         desk.send(.interrupted(session: EngineHarness.session, .left))
         #expect(desk.refusal(id) == .systemCancel)
@@ -153,6 +160,17 @@ struct SessionRuleTests {
         }
         #expect(chosen(in: EngineHarness.session) == EngineHarness.agent)
         #expect(chosen(in: "far") == AgentID(3))
+    }
+
+    @Test("L9: No window shows the evaluation of a user's own lock screen")
+    func ownLockScreen() {
+        var desk = EngineHarness(.finger)
+        let id = desk.evaluate(.biometrics) { $0.isForLockScreen = true }
+        #expect(desk.refusal(id) == .notInteractive)
+        desk.register(AgentID(3), kind: .process(100))
+        desk.facts.processes = [100]
+        let next = desk.evaluate(.biometrics) { $0.isForLockScreen = true }
+        #expect(desk.isPending(next))
     }
 
     @Test("L2, L9: Root's agent of a process shows root's evaluations there and no others")

@@ -26,8 +26,8 @@ struct LockScreenTests {
         ])
     }
 
-    private func text() throws -> String {
-        let bytes = try TemporaryFolder.read(folder.path + "/gdm-fingerprint")
+    private func text(_ service: String = "gdm-fingerprint") throws -> String {
+        let bytes = try TemporaryFolder.read("\(folder.path)/\(service)")
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -43,6 +43,16 @@ struct LockScreenTests {
         }
         #expect(try run("disable").status == 0)
         #expect(try text() == Self.gdm)
+    }
+
+    @Test("KDE's lock screen runs as its user, and asks the module once")
+    func kde() throws {
+        try TemporaryFolder.write(folder.path + "/kde-fingerprint", Self.gdm.utf8)
+        #expect(try run("enable").status == 0)
+        let line = "auth\trequired\tpam_localauth.so biometry-only lock-screen timeout=600"
+        #expect(try text("kde-fingerprint").split(separator: "\n").contains(Substring(line)))
+        #expect(try run("disable").status == 0)
+        #expect(try text("kde-fingerprint") == Self.gdm)
     }
 
     @Test("A service without pam_fprintd stays as it is, with a sentence")

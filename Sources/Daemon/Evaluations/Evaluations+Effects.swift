@@ -45,7 +45,7 @@ extension Evaluations {
             let facts = await self.facts.queryFacts(
                 for: peer,
                 uid: evaluation.request.uid,
-                isUnlock: evaluation.request.isUnlock,
+                isForLockScreen: evaluation.request.isForLockScreen,
                 isDecision: true,
                 patience: Enrolments.Patience(evaluation.request),
                 processes: processes

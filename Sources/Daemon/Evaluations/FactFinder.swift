@@ -72,7 +72,7 @@ struct FactFinder {
     func queryFacts(
         for peer: Peer,
         uid: UInt32,
-        isUnlock: Bool = false,
+        isForLockScreen: Bool = false,
         isDecision: Bool = false,
         patience: Enrolments.Patience? = nil,
         processes: [Int32] = []
@@ -92,7 +92,8 @@ struct FactFinder {
         let isKnown = isDecision ? await sessions.catchUp(uid) : true
         let place =
             isKnown
-            ? await sessions.place(of: peer, for: uid, isUnlock: isUnlock) : Sessions.Place()
+            ? await sessions.place(of: peer, for: uid, isForLockScreen: isForLockScreen)
+            : Sessions.Place()
         var facts = facts(of: uid, passcode, at: place)
         facts.hasMissedNoLock = isKnown
         facts.processes = processes

@@ -56,6 +56,10 @@ final class AuthenticationObject: Authentication1Service {
             policy: policy
         )
         request.isUnlock = options.uid != nil
+        request.isForLockScreen = options.isForLockScreen ?? request.isUnlock
+        guard policy == .biometrics || request.isUnlock || !request.isForLockScreen else {
+            throw .invalid("a lock screen evaluates policy 1")
+        }
         request.apply(options)
         let asked = request
         let text = ShownText(reason: reason, options: options)

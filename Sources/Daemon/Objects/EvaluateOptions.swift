@@ -15,6 +15,7 @@ struct EvaluateOptions {
     var parentWindow: String?
     var activationToken: String?
     var uid: UInt32?
+    var isForLockScreen: Bool?
 
     /// Reads the known options and ignores others.
     ///
@@ -44,6 +45,7 @@ struct EvaluateOptions {
         parentWindow = try reader.token("parent-window")
         activationToken = try reader.token("activation-token")
         uid = try reader.value("uid", \.asUInt32)
+        isForLockScreen = try reader.value("lock-screen", \.asBool)
         if uid == UInt32.max { throw .invalid("there is no such user") }
     }
 

@@ -5,12 +5,12 @@ enum OptionNames {
     /// Names by interface and method, for methods with options.
     static let table: [String: [String: Set<String>]] = [
         Authentication1.interface: [
-            "Evaluate": evaluation.union(["fallback-title", "uid"]),
+            "Evaluate": evaluation.union(["fallback-title", "lock-screen", "uid"]),
             "CreateContext": [
                 "LocalizedFallbackTitle", "LocalizedCancelTitle", "LocalizedReason",
                 "InteractionNotAllowed", "ReuseDuration", "SuccessDuration", "MaxBiometryFailures",
             ],
-            "RegisterAgent": ["fallback", "process", "session"],
+            "RegisterAgent": ["fallback", "lock-screen", "process", "session"],
             "Monitor": [], "SubmitPassword": ["sealed"],
         ],
         Context1.interface: [

@@ -78,6 +78,7 @@ final class AgentDirectory {
         let reader = OptionReader(options)
         let isFallback = try reader.value("fallback", \.asBool) ?? false
         let process = try reader.value("process", \.asUInt32)
+        let isLockScreen = try reader.value("lock-screen", \.asBool) ?? false
         let session = try Self.session(in: reader, of: peer, isForProcess: process != nil)
         guard !Confinement.mayHold(peer) else {
             throw .denied("a sandboxed program can't be a prompt agent")
@@ -89,6 +90,7 @@ final class AgentDirectory {
             let home = try await sessions.home(
                 of: peer,
                 isForProcess: served != nil,
+                isLockScreen: isLockScreen,
                 named: session
             )
             // An agent that has left must not keep another agent from its place.

@@ -8,7 +8,7 @@ extension Sessions {
     ///
     /// Any program of the user can start a unit. Therefore the user must not have been remote (see
     /// ``LoginHistory``), or the agent must have been trusted before.
-    func desktop(ofUnit agent: Peer) async -> LoginSession? {
+    func desktop(ofUnit agent: Peer, isRemembered: Bool) async -> LoginSession? {
         guard let logind, ProcessStatus.terminal(of: agent.pid) == "",
             let login = try? await logind.login(ofUnit: agent),
             let program = LoginHistory.Program(pid: agent.pid)
@@ -23,8 +23,10 @@ extension Sessions {
         }
         guard isKnown || history.isAtMachine(agent.uid, since: login.since) else { return nil }
         guard desktops.count == 1, let desktop = desktops.first else { return nil }
-        history.believed(program, of: agent.uid)
-        keepHistory()
+        if isRemembered {
+            history.believed(program, of: agent.uid)
+            keepHistory()
+        }
         return desktop
     }
 

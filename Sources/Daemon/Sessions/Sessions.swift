@@ -154,14 +154,14 @@ final class Sessions {
         return isKnown
     }
 
-    /// Returns where a user can be prompted for a caller; an unlock may prompt in a locked session.
-    func place(of peer: Peer, for uid: UInt32, isUnlock: Bool = false) async -> Place {
+    /// Returns where a user can be prompted for a caller; a lock screen prompts in a locked session.
+    func place(of peer: Peer, for uid: UInt32, isForLockScreen: Bool = false) async -> Place {
         await settled()
         if isAbsent { return Place(session: Self.only(of: uid)) }
         guard presence == .present, let spot = await spot(of: peer, for: uid) else {
             return Place()
         }
-        return place(at: spot, for: uid, isUnlock: isUnlock)
+        return place(at: spot, for: uid, isForLockScreen: isForLockScreen)
     }
 
     /// Returns the cached place of a caller, or nil if it is unknown.
@@ -171,18 +171,17 @@ final class Sessions {
         guard presence == .present, let spot = callers[caller], isLoaded(spot, for: peer.uid) else {
             return nil
         }
-        return place(at: spot, for: peer.uid, isUnlock: false)
+        return place(at: spot, for: peer.uid)
     }
 
-    /// Returns the cached place for a property, or nil while a look-up runs, which announces the
-    /// result.
+    /// Returns the cached place for a property; nil while a look-up runs, which announces it.
     func knownPlace(of peer: Peer) -> Place? {
         if let place = cachedPlace(of: peer) { return place }
         askLater(peer)
         return nil
     }
 
-    private func place(at spot: Location, for uid: UInt32, isUnlock: Bool) -> Place {
+    private func place(at spot: Location, for uid: UInt32, isForLockScreen: Bool = false) -> Place {
         var place = Place(isInNoSession: spot == .none)
         guard let session = session(at: spot, for: uid) else {
             place.absence = spot == .none ? .noSession : .unknown
@@ -193,7 +192,7 @@ final class Sessions {
             place.absence = .otherUser
         } else if !session.isInFront {
             place.absence = .inactive
-        } else if session.isLocked && !isUnlock {
+        } else if session.isLocked && !isForLockScreen {
             place.absence = .locked
         } else {
             place.session = session.id
@@ -215,17 +214,16 @@ final class Sessions {
 
     /// Returns where an agent may prompt its user; nil if nowhere.
     ///
-    /// An agent outside sessions can't prove that its prompts appear at the machine, whatever it
-    /// claims, so it is refused. There are two exceptions: units of a user who has never been
-    /// remote, and root's agents for a process, such as a PAM module in sudo. Root may name the
-    /// session of such an agent, as polkit's helper does. Otherwise that session is empty outside
-    /// sessions.
+    /// An agent outside sessions can't prove that its prompts appear at the machine, so it is
+    /// refused. There are two exceptions: units of a user who has never been remote, for a process
+    /// only lock screens, and root's agents for a process, such as a PAM module in sudo. Root may
+    /// name the session of such an agent. Otherwise that session is empty.
     ///
-    /// - Throws: AccessDenied for an agent of a remote session that would serve more than a
-    ///   process.
+    /// - Throws: AccessDenied for an agent of a remote session that is for no process.
     func home(
         of agent: Peer,
         isForProcess: Bool,
+        isLockScreen: Bool = false,
         named: String? = nil
     ) async throws(DBusError) -> Home? {
         await settled()
@@ -238,7 +236,9 @@ final class Sessions {
         else { return nil }
         guard case .session = spot else {
             if isRoots { return Home(session: named ?? "", isAtDisplay: named != nil) }
-            if !isForProcess, let desktop = await desktop(ofUnit: agent) {
+            if !isForProcess || isLockScreen,
+                let desktop = await desktop(ofUnit: agent, isRemembered: !isForProcess)
+            {
                 return Home(session: desktop.id, isAtDisplay: true)
             }
             throw .denied(

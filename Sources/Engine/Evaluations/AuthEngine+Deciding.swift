@@ -28,7 +28,7 @@ extension AuthEngine {
             finish(id, .refused(refusal))
             return
         }
-        let prompter = prompter(for: request.uid, facts, isUnlock: request.isUnlock)
+        let prompter = prompter(for: request, facts)
         // A caller without an agent may still be answered without a prompt below.
         if case .failure(let absence) = prompter, facts.session == nil || isSuspended {
             finish(id, .refused(absence.refusal))

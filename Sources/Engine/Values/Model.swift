@@ -173,6 +173,10 @@ package struct Request: Hashable, Sendable {
     package var requiresConfirmation: Bool?
     /// Whether the call is an unlock (root, with option `uid`), which precedes other calls (L9).
     package var isUnlock = false
+    /// Whether the session may be locked.
+    ///
+    /// Otherwise a touch that was meant for the lock screen could answer another program.
+    package var isForLockScreen = false
     /// The greatest age of a biometric unlock that answers without a prompt; zero means none (R34).
     package var reuseDuration = Duration.zero
 

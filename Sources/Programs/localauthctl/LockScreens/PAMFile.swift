@@ -18,17 +18,23 @@ struct PAMFile {
     /// The lock screen that asks, by the name of its desktop.
     let title: String
     let service: String
+    var options = "biometry-only"
     /// The administrator's folder, and the folder of packages.
     var folders = ["/etc/pam.d", "/usr/lib/pam.d"]
 
     static let all = [
         PAMFile(title: "GNOME", service: "gdm-fingerprint"),
-        PAMFile(title: "KDE", service: "kde-fingerprint"),
+        PAMFile(
+            title: "KDE",
+            service: "kde-fingerprint",
+            // It runs as its user, and never looks again after the module gave up.
+            options: "biometry-only lock-screen timeout=600"
+        ),
     ]
 
     private static let kept = "# localauth: "
     private static let copied = "# A copy by localauthctl lock-screens"
-    private static let line = "auth\trequired\tpam_localauth.so biometry-only"
+    private var line: String { "auth\trequired\tpam_localauth.so \(options)" }
 
     var path: String { "\(folders[0])/\(service)" }
 
@@ -65,19 +71,19 @@ struct PAMFile {
         guard state == .off, let text = content else { return }
         var isFound = false
         var lines = isOwn ? [] : [Self.copied]
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            if Self.names("pam_fprintd", line) {
+        for old in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if Self.names("pam_fprintd", old) {
                 isFound = true
-                lines += [Self.kept + line, Self.line]
+                lines += [Self.kept + old, line]
             } else {
-                lines.append(String(line))
+                lines.append(String(old))
             }
         }
         guard isFound else {
             throw Failure(
                 .refused,
                 localized("%1$s has no line of pam_fprintd to replace.", path),
-                hint: localized("add “%1$s” by hand", Self.line.replacing("\t", with: " "))
+                hint: localized("add “%1$s” by hand", line.replacing("\t", with: " "))
             )
         }
         try write(lines)
@@ -94,7 +100,7 @@ struct PAMFile {
         while let index = lines.firstIndex(where: { $0.hasPrefix(Self.kept) }) {
             lines[index].removeFirst(Self.kept.count)
             let next = index + 1
-            if next < lines.count, lines[next] == Self.line { lines.remove(at: next) }
+            if next < lines.count, lines[next] == line { lines.remove(at: next) }
         }
         try write(lines)
     }
