@@ -6,9 +6,8 @@ extension AuthEngine {
     mutating func interrupted(_ session: String, _ interruption: Interruption) {
         if interruption == .locked { dropSuccesses(in: session) }
         endAll(interruption.refusal) { evaluation in
-            // A locked session waits for its unlock, so that evaluation continues.
             evaluation.latestSession == session
-                && !(interruption == .locked && evaluation.request.isForLockScreen)
+                && evaluation.request.isEnded(by: interruption)
         }
     }
 
@@ -23,5 +22,22 @@ extension AuthEngine {
 }
 
 extension Interruption {
-    package var refusal: Refusal { self == .locked ? .sessionLocked : .sessionLeft }
+    package var refusal: Refusal {
+        switch self {
+        case .locked: .sessionLocked
+        case .unlocked: .sessionUnlocked
+        case .left: .sessionLeft
+        }
+    }
+}
+
+extension Request {
+    /// A locked session waits for its lock screen, which can't cancel PAM after a right password.
+    func isEnded(by interruption: Interruption) -> Bool {
+        switch interruption {
+        case .locked: !isForLockScreen
+        case .unlocked: isForLockScreen && !isUnlock
+        case .left: true
+        }
+    }
 }

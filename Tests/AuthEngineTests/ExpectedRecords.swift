@@ -280,7 +280,10 @@ struct ExpectedRecords {
         case .interrupted(let session, let interruption):
             let left = requests.values.filter { request in
                 facts[request.id]?.session == session
-                    && !(interruption == .locked && request.isForLockScreen)
+                    && (interruption == .left
+                        || interruption == .locked && !request.isForLockScreen
+                        || interruption == .unlocked && request.isForLockScreen
+                            && !request.isUnlock)
             }
             if !left.isEmpty { complain("\(left.map(\.id)) outlive \(interruption)") }
         default: break

@@ -121,8 +121,7 @@ extension RandomLife {
         let client = request?.client.rawValue ?? 0
         let home = RandomLife.sessions[Int(client / 2) % 2]
         var session = chance(97) ? (chance(95) ? home : one(of: RandomLife.sessions)) : nil
-        if let place = session, lockedSessions.contains(place), request?.isForLockScreen != true
-        {
+        if let place = session, lockedSessions.contains(place), request?.isForLockScreen != true {
             session = nil
         }
         return Facts(

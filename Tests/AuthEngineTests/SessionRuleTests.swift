@@ -170,7 +170,11 @@ struct SessionRuleTests {
         desk.register(AgentID(3), kind: .process(100))
         desk.facts.processes = [100]
         let next = desk.evaluate(.biometrics) { $0.isForLockScreen = true }
+        desk.send(.interrupted(session: EngineHarness.session, .locked))
         #expect(desk.isPending(next))
+        // The password opened the lock.
+        desk.send(.interrupted(session: EngineHarness.session, .unlocked))
+        #expect(desk.refusal(next) == .systemCancel)
     }
 
     @Test("L2, L9: Root's agent of a process shows root's evaluations there and no others")

@@ -49,7 +49,7 @@ struct LockScreenTests {
     func kde() throws {
         try TemporaryFolder.write(folder.path + "/kde-fingerprint", Self.gdm.utf8)
         #expect(try run("enable").status == 0)
-        let line = "auth\trequired\tpam_localauth.so biometry-only lock-screen timeout=600"
+        let line = "auth\trequired\tpam_localauth.so biometry-only lock-screen timeout=120 wait=10"
         #expect(try text("kde-fingerprint").split(separator: "\n").contains(Substring(line)))
         #expect(try run("disable").status == 0)
         #expect(try text("kde-fingerprint") == Self.gdm)

@@ -178,9 +178,9 @@ extension ScriptedSensor {
         }
     }
 
-    func evaluate(policy: UInt32 = 1) async -> DBusError? {
+    func evaluate(policy: UInt32 = 1, _ options: [String: Variant] = [:]) async -> DBusError? {
         do throws(DBusError) {
-            _ = try await manager.evaluate(policy: policy, reason: "test", options: [:])
+            _ = try await manager.evaluate(policy: policy, reason: "test", options: options)
             return nil
         } catch {
             return error
@@ -200,8 +200,8 @@ extension ScriptedSensor {
     }
 
     /// Evaluates with a match; returns the error, or nil on success.
-    func evaluateWithMatch() async throws -> DBusError? {
+    func evaluateWithMatch(_ options: [String: Variant] = [:]) async throws -> DBusError? {
         try await simulated.queue(outcomes: ["match"])
-        return await evaluate()
+        return await evaluate(policy: 1, options)
     }
 }

@@ -214,10 +214,9 @@ final class Sessions {
 
     /// Returns where an agent may prompt its user; nil if nowhere.
     ///
-    /// An agent outside sessions can't prove that its prompts appear at the machine, so it is
-    /// refused. There are two exceptions: units of a user who has never been remote, for a process
-    /// only lock screens, and root's agents for a process, such as a PAM module in sudo. Root may
-    /// name the session of such an agent. Otherwise that session is empty.
+    /// Refuses agents outside sessions, whose prompts may appear anywhere. Exceptions are units of
+    /// a user who has never been remote, for a process only lock screens, and root's agents for a
+    /// process. Root may name the session of such an agent. Otherwise that session is empty.
     ///
     /// - Throws: AccessDenied for an agent of a remote session that is for no process.
     func home(
@@ -471,6 +470,7 @@ final class Sessions {
         guard let before = sessions.updateValue(session, forKey: path) else { return }
         if before.isInFront, !session.isInFront { interrupt(path, .left) }
         if !before.isLocked, session.isLocked { interrupt(path, .locked) }
+        if before.isLocked, !session.isLocked { interrupt(path, .unlocked) }
         if before != session { events.callersChanged() }
     }
 

@@ -72,7 +72,7 @@ package enum Event: Hashable, Sendable {
     case enrolmentChanged(uid: UInt32)
     case saved(SaveID)
     case saveFailed(SaveID)
-    /// The session was locked, or left the foreground.
+    /// The session was locked or unlocked, or left the foreground.
     case interrupted(session: String, Interruption)
     /// A session ended.
     ///
@@ -97,6 +97,8 @@ package enum Event: Hashable, Sendable {
 
 package enum Interruption: Hashable, Sendable {
     case locked
+    /// The lock was opened, in whatever way.
+    case unlocked
     /// Another session is in the foreground, or the session ended.
     case left
 }

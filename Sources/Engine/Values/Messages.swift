@@ -35,6 +35,7 @@ extension Refusal {
     )
     static let unlockFirst = Refusal(.systemCancel, "Unlocking the screen came first.")
     static let sessionLocked = Refusal(.systemCancel, "The session was locked.")
+    static let sessionUnlocked = Refusal(.systemCancel, "The session was unlocked.")
     static let sessionLeft = Refusal(.systemCancel, "The session is not in front any more.")
     static let enrolmentChanged = Refusal(.systemCancel, "The enrolled biometry changed meanwhile.")
     static let suspending = Refusal(.systemCancel, "The machine goes to sleep.")

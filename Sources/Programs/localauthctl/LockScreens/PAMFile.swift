@@ -28,7 +28,7 @@ struct PAMFile {
             title: "KDE",
             service: "kde-fingerprint",
             // It runs as its user, and never looks again after the module gave up.
-            options: "biometry-only lock-screen timeout=600"
+            options: "biometry-only lock-screen timeout=120 wait=10"
         ),
     ]
 
