@@ -92,8 +92,8 @@ struct FaceSensorTests {
     @Test(
         "An unsuitable scene gives a hint and no miss, and can be cancelled",
         arguments: [
-            "empty": "look-at-camera", "two": "one-person", "dark": "too-dark", "far": "move-closer",
-            "aside": "center", "shaky": "hold-still",
+            "empty": "look-at-camera", "two": "one-person", "dark": "too-dark",
+            "far": "move-closer", "aside": "center", "shaky": "hold-still",
         ]
     )
     func hints(_ clip: String, _ hint: String) async throws {
