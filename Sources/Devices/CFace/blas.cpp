@@ -35,7 +35,8 @@ extern "C" void cface_choose_kernels(void) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;
     const bool has_avx512 = __builtin_cpu_supports("avx512f") &&
                             __builtin_cpu_supports("avx512dq") &&
-                            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+                            __builtin_cpu_supports("avx512bw") &&
+                            __builtin_cpu_supports("avx512vl");
     setenv("OPENBLAS_CORETYPE", has_avx512 ? "SkylakeX" : "Haswell", 0);
 #endif
 }

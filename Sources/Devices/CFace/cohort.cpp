@@ -19,7 +19,8 @@ extern "C" float cface_cohort_distance(const float *numbers) {
     float nearest = INFINITY;
     for (const auto &face : cohort) {
         float one[CFACE_NUMBERS];
-        std::transform(face, face + CFACE_NUMBERS, one, [](int8_t value) { return value / 256.0f; });
+        std::transform(face, face + CFACE_NUMBERS, one,
+                       [](int8_t value) { return float(value) / 256; });
         nearest = std::min(nearest, cface_distance(numbers, one));
     }
     return nearest;
