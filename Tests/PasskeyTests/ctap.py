@@ -154,7 +154,7 @@ def ceremonies(link):
     shown(1)
     new = make(ctap, "ann", extensions={"credProtect": 3})
     fails(NONE, get, ctap, [ann.descriptor], up=False)
-    fails(NONE, get, ctap, [new.descriptor], up=False, uv=False)
+    fails(NONE, get, ctap, [new.descriptor], up=False, uv=True)
     shown(1)
     check(get(ctap, [new.descriptor]), new, 0x05)
     shown(1)

@@ -79,12 +79,14 @@ extension Authenticator {
     ///
     /// An answer to a list of credential ids has one of them alone.
     private func find(_ search: Search) async throws(CTAPStatus) -> [Passkey] {
+        // A silent search verifies nobody, whatever it asks for.
+        let isVerified = search.options.verified && search.options.present
         let shown = try await passkeys(of: search.site)
             .filter { passkey in
                 switch passkey.protection {
                 case .none: true
-                case .hiddenFromLists: search.options.verified || search.allowed != nil
-                case .hidden: search.options.verified
+                case .hiddenFromLists: isVerified || search.allowed != nil
+                case .hidden: isVerified
                 }
             }
         guard let allowed = search.allowed else { return shown.filter(\.isDiscoverable) }
