@@ -265,7 +265,7 @@ import Testing
                 .firstMatch(of: /`hint` \(`hint` s: ([^)]*)\)/)
         )
         let hints = list.output.1.matches(of: /`([a-z-]+)`/).map { String($0.output.1) }
-        #expect(hints.count == 14)
+        #expect(hints.count == 16)
         for hint in hints { #expect(PromptText.advice(hint) != hint, "\(hint)") }
         #expect(PromptText.advice("wiggle") == "wiggle")
     }

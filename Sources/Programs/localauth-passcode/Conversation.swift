@@ -11,11 +11,14 @@ struct Conversation {
     var isAsked = false
     /// Messages of the modules, joined by blanks.
     var message = ""
+    /// Whether a message came before a module took the password.
+    var hasEarlyMessage = false
 
     mutating func add(_ text: UnsafePointer<CChar>?) {
         guard let text, message.utf8.count < CheckReport.longestMessage else { return }
         if !message.isEmpty { message += " " }
         message += String(cString: text)
+        if !isAsked { hasEarlyMessage = true }
     }
 }
 

@@ -8,8 +8,6 @@ struct PAMStack {
     let modules: [String]
     /// Whether the service has lines of `account`.
     let hasAccount: Bool
-    /// The folder of `pam_faillock`'s counters; nil if the stack does not lock accounts itself.
-    let tallies: String?
 
     /// Modules that verify no password, or only the passwords of shadow.
     private static let others: Set<String> = [
@@ -28,7 +26,6 @@ struct PAMStack {
         let folders = directory.map { [$0] } ?? Self.systemFolders
         var modules: [String] = []
         var hasAccount = false
-        var faillock: [String] = []
         var waiting = [service]
         var count = 0
         while let name = waiting.popLast(), count < Self.maximumFiles {
@@ -37,9 +34,7 @@ struct PAMStack {
             guard let bytes = file.first else { continue }
             for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
                 switch Self.entry(String(line)) {
-                case .module(let module, let options):
-                    modules.append(module)
-                    if module == "pam_faillock" { faillock += options }
+                case .module(let module): modules.append(module)
                 case .account: hasAccount = true
                 case .file(let included): waiting.append(included)
                 case nil: continue
@@ -47,24 +42,16 @@ struct PAMStack {
             }
         }
         (self.modules, self.hasAccount) = (modules, hasAccount)
-        let isCounting = faillock.contains("preauth") && faillock.contains("authfail")
-        tallies = isCounting ? Self.tallies(faillock) : nil
     }
 
     /// Whether a module other than `pam_unix` may verify a password, such as `pam_sss`.
     var hasDirectory: Bool { modules.contains { !Self.others.contains($0) } }
 
-    /// Returns the folder from the options, from the settings of `pam_faillock`, or its own default.
-    private static func tallies(_ options: [String]) -> String {
-        let settings = SmallFile.read("/etc/security/faillock.conf", limit: 1 << 16) ?? []
-        let lines = String(decoding: settings, as: UTF8.self).split(separator: "\n")
-            .map { $0.filter { $0 != " " && $0 != "\t" } }
-        let folder = (lines + options).last { $0.hasPrefix("dir=") }
-        return folder.map { String($0.dropFirst(4)) } ?? "/run/faillock"
-    }
+    /// Whether the stack locks accounts itself.
+    var hasFaillock: Bool { modules.contains("pam_faillock") }
 
     private enum Entry {
-        case module(String, options: [String])
+        case module(String)
         case account
         case file(String)
     }
@@ -84,7 +71,6 @@ struct PAMStack {
         }
         guard words.count > 2 else { return nil }
         let file = words[2].split(separator: "/").last.map(String.init) ?? words[2]
-        let name = file.hasSuffix(".so") ? String(file.dropLast(3)) : file
-        return .module(name, options: Array(words[3...]))
+        return .module(file.hasSuffix(".so") ? String(file.dropLast(3)) : file)
     }
 }

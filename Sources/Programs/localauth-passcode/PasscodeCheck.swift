@@ -1,7 +1,6 @@
 import CLinux
 import CPAM
 import Glibc
-import Linux
 import Sealing
 
 /// Checks a password in the child process: opens it, calls PAM, overwrites it.
@@ -131,11 +130,9 @@ struct PasscodeCheck {
             pam_end(handle, code)
             return .failed
         }
-        let stack = PAMStack(service: service, directory: directory)
-        let tally = stack.tallies.map { "\($0)/\(user)" }
-        let before = tally.flatMap { FileStamp(of: $0) }
         // Not silent: the modules say why an account is refused.
         code = pam_authenticate(handle, Int32(bitPattern: UInt32(PAM_DISALLOW_NULL_AUTHTOK)))
+        let stack = PAMStack(service: service, directory: directory)
         if code == PAM_SUCCESS {
             // Without a line of its own, a service would have the account lines of `other`.
             if stack.hasAccount { code = pam_acct_mgmt(handle, 0) }
@@ -146,20 +143,17 @@ struct PasscodeCheck {
         pam_end(handle, code)
         switch code {
         case PAM_MAXTRIES: return .wrong
-        case PAM_AUTH_ERR where Self.isLocked(tally, before): return .refusedByPAM
-        // A module such as `pam_access` refuses in its own words, without the password.
-        case PAM_AUTH_ERR:
-            let isSilent = conversation.pointee.message.isEmpty
-            return conversation.pointee.isAsked || isSilent ? .wrong : .refusedByPAM
+        case PAM_AUTH_ERR: return isWrong(conversation.pointee, stack) ? .wrong : .refusedByPAM
         default: return .refusedByPAM
         }
     }
 
-    /// Whether `pam_faillock` left its counter unchanged at a refusal.
+    /// Whether a refusal is about the password.
     ///
-    /// It counts a wrong password unless the account is locked, when no password is right.
-    private static func isLocked(_ tally: String?, _ before: FileStamp?) -> Bool {
-        guard let tally, let before, access(tally, W_OK) == 0 else { return false }
-        return FileStamp(of: tally) == before
+    /// `pam_faillock` says that an account is locked, and ends the stack before a module takes the
+    /// password. As a `required` module it lets the next module take the password in vain.
+    private func isWrong(_ conversation: Conversation, _ stack: PAMStack) -> Bool {
+        if conversation.isAsked { return !conversation.hasEarlyMessage || !stack.hasFaillock }
+        return conversation.message.isEmpty
     }
 }
