@@ -37,7 +37,7 @@ extension AuthEngine {
     /// operation therefore gets a prompt.
     func reusableUnlock(for request: Request, _ plan: [SensorFact]) -> Grant.Evidence? {
         guard !request.isUnlock, request.operation == nil, request.sensors == nil,
-            request.minimumStrength == nil,
+            request.minimumStrength == nil, !request.isForLockScreen,
             let unlock = record(of: request.uid).lastBiometricUnlock,
             now - unlock < min(request.reuseDuration, settings.longestReuse),
             let sensor = plan.filter({ $0.type != .none }).max(by: { $0.strength < $1.strength })

@@ -85,14 +85,14 @@ extension AuthEngine {
 
     /// Returns the agent that would show a request.
     ///
-    /// Only the caller's own agent shows the request of a user's lock screen, because a window
-    /// would open above or behind the lock.
+    /// Only the caller's own agent shows the request of a user's lock screen. A window would open
+    /// above or behind the lock, and a sandboxed caller has no agent.
     func prompter(for request: Request, _ facts: Facts) -> Result<Agent, Absence> {
         let found = prompter(for: request.uid, facts, isUnlock: request.isUnlock)
         guard request.isForLockScreen, !request.isUnlock, case .success(let agent) = found else {
             return found
         }
-        if case .process = agent.kind { return found }
+        if case .process = agent.kind, agent.client == request.client { return found }
         return .failure(.noAgent)
     }
 

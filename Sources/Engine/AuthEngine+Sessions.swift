@@ -6,8 +6,11 @@ extension AuthEngine {
     mutating func interrupted(_ session: String, _ interruption: Interruption) {
         if interruption == .locked { dropSuccesses(in: session) }
         endAll(interruption.refusal) { evaluation in
-            evaluation.latestSession == session
-                && evaluation.request.isEnded(by: interruption)
+            // The session of a look-up is not known yet.
+            let isThere =
+                evaluation.latestSession == session
+                || interruption == .unlocked && evaluation.latestSession == nil
+            return isThere && evaluation.request.isEnded(by: interruption)
         }
     }
 

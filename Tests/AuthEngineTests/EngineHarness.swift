@@ -47,9 +47,10 @@ struct EngineHarness {
         _ id: AgentID,
         session: String = EngineHarness.session,
         kind: Agent.Kind = .normal,
-        uid: UInt32 = EngineHarness.uid
+        uid: UInt32 = EngineHarness.uid,
+        client: ClientID? = nil
     ) {
-        let client = ClientID(100 + id.rawValue)
+        let client = client ?? ClientID(100 + id.rawValue)
         send(
             .agentRegistered(
                 Agent(id: id, client: client, uid: uid, session: session, kind: kind)

@@ -169,6 +169,10 @@ struct SessionRuleTests {
         #expect(desk.refusal(id) == .notInteractive)
         desk.register(AgentID(3), kind: .process(100))
         desk.facts.processes = [100]
+        let foreign = desk.evaluate(.biometrics) { $0.isForLockScreen = true }
+        #expect(desk.refusal(foreign) == .notInteractive)
+        desk.send(.agentGone(AgentID(3)))
+        desk.register(AgentID(4), kind: .process(100), client: EngineHarness.client)
         let next = desk.evaluate(.biometrics) { $0.isForLockScreen = true }
         desk.send(.interrupted(session: EngineHarness.session, .locked))
         #expect(desk.isPending(next))

@@ -79,6 +79,9 @@ final class AgentDirectory {
         let isFallback = try reader.value("fallback", \.asBool) ?? false
         let process = try reader.value("process", \.asUInt32)
         let isLockScreen = try reader.value("lock-screen", \.asBool) ?? false
+        guard !isLockScreen || process == UInt32(peer.pid) else {
+            throw .denied("the agent of a lock screen serves its own process")
+        }
         let session = try Self.session(in: reader, of: peer, isForProcess: process != nil)
         guard !Confinement.mayHold(peer) else {
             throw .denied("a sandboxed program can't be a prompt agent")

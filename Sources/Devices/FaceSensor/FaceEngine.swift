@@ -11,6 +11,8 @@ package final class FaceEngine: Sendable {
         let handle: OpaquePointer
         /// The place of the face in the frame that ``FaceEngine/follow(_:)`` searched in full.
         var place: cface_place?
+        /// When that frame was searched.
+        var searched = ContinuousClock.now
 
         deinit { cface_close(handle) }
     }
@@ -110,6 +112,10 @@ package final class FaceEngine: Sendable {
     /// are searched. A second face is therefore found at least in every other frame.
     package func follow(_ frame: Frame) -> FrameFindings? {
         state.withLock { state in
+            // Another operation begins anew, maybe with another person.
+            let now = ContinuousClock.now
+            if now - state.searched > .milliseconds(500) { state.place = nil }
+            state.searched = now
             guard let seen = Self.sight(of: frame, state.handle, near: state.place) else {
                 return nil
             }

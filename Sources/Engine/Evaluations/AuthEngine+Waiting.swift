@@ -11,7 +11,10 @@ extension AuthEngine {
             promptHolders[session] = id
             return true
         }
-        if request.isUnlock, evaluations[holder]?.request.isUnlock == false {
+        // A hidden sudo must not take the touch that is meant for the lock screen.
+        if request.isUnlock, let held = evaluations[holder]?.request, !held.isUnlock,
+            request.isForLockScreen || !held.isForLockScreen
+        {
             promptHolders[session] = id
             finish(holder, .refused(.unlockFirst))
             return true

@@ -68,7 +68,10 @@ extension RemoteKeychain {
         if planned.count > 1 { try await refuseTwins(among: planned) }
         var use = query.promptOptions
         let guarded = planned.filter { $0.guarding != nil || !ItemDictionary.isFree($0.item) }
-        use.shared = shared(by: guarded.count, query)
+        let flags = guarded.map { change in
+            (change.guarding?["flags"]?.asUInt64 ?? 0) | (change.item["flags"]?.asUInt64 ?? 0)
+        }
+        use.shared = shared(by: flags, query)
         defer { withExtendedLifetime(use) {} }
         for index in planned.indices { try await prepare(&planned[index], use) }
         for change in planned { try await make(change) }

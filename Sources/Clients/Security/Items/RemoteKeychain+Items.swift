@@ -66,7 +66,7 @@ extension RemoteKeychain {
         let limit = query.limit ?? 1
         let guarded = found.prefix(limit)
             .filter { query.needsSecret(of: $0) && !ItemDictionary.isFree($0) }
-        let shared = shared(by: guarded.count, query)
+        let shared = shared(by: guarded.map { $0["flags"]?.asUInt64 ?? 0 }, query)
         defer { withExtendedLifetime(shared) {} }
         var results: [ItemResult] = []
         for attributes in found {
@@ -99,11 +99,13 @@ extension RemoteKeychain {
     /// Returns a context for the prompts of a call that uses several guarded items.
     ///
     /// Apple's keychain also uses one context a call: a proof for the first item counts for the
-    /// others. Returns nil if the caller has a context or forbids prompts.
-    func shared(by guardedItems: Int, _ query: ItemDictionary) -> RemoteContext? {
-        guard guardedItems > 1, query.context == nil, query.interaction == .allowed else {
-            return nil
-        }
+    /// others. Returns nil if the caller has a context or forbids prompts, and for items with an
+    /// application password: a context keeps one password, and each item has its own.
+    func shared(by flags: [UInt64], _ query: ItemDictionary) -> RemoteContext? {
+        let password = UInt64(SecAccessControlCreateFlags.applicationPassword.rawValue)
+        guard flags.count > 1, flags.allSatisfy({ $0 & password == 0 }), query.context == nil,
+            query.interaction == .allowed
+        else { return nil }
         return RemoteContext(connection)
     }
 

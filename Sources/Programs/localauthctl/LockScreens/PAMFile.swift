@@ -100,7 +100,10 @@ struct PAMFile {
         while let index = lines.firstIndex(where: { $0.hasPrefix(Self.kept) }) {
             lines[index].removeFirst(Self.kept.count)
             let next = index + 1
-            if next < lines.count, lines[next] == line { lines.remove(at: next) }
+            // The administrator may have changed the options.
+            if next < lines.count, Self.names("pam_localauth", lines[next][...]) {
+                lines.remove(at: next)
+            }
         }
         try write(lines)
     }

@@ -19,6 +19,15 @@ enum SealedRecoveryKey {
         return "-----BEGIN \(label)-----\n\(Base64.text(sealed))\n-----END \(label)-----\n"
     }
 
+    private static func isOfKey(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
     /// Opens a sealed recovery key with the private key of a PEM file.
     static func open(_ file: String?, with privateKey: String) throws(Failure) -> SecretBytes {
         let text = try SecretInput.read(file, limit: limit)
@@ -26,7 +35,10 @@ enum SealedRecoveryKey {
             throw X25519File.privateKey.refusal(of: privateKey)
         }
         let sealed = text.use { PEM.contents(of: String(decoding: $0, as: UTF8.self), label) }
-        guard let opened = key.open(sealed ?? [], for: .recovery, of: "") else {
+        // Anybody can seal to a public key, so only a recovery key reaches the terminal.
+        guard let opened = key.open(sealed ?? [], for: .recovery, of: ""),
+            opened.use({ $0.count < 128 && $0.allSatisfy(Self.isOfKey) })
+        else {
             throw Failure(
                 .refused,
                 localized("The sealed recovery key does not open with this private key.")
@@ -143,6 +155,8 @@ enum ExportTarget: ExpressibleByArgument {
             fsync(descriptor) == 0 || errno == EINVAL
         else {
             let reason = String(cString: strerror(errno))
+            // A cut file would block the next run.
+            if case .file(let path) = self, descriptor >= 0 { unlink(path) }
             throw Failure(
                 .refused,
                 localized("%1$s can't be written: %2$s", plainText(name, limit: 256), reason)
