@@ -4,15 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char ellipsis[] = "...";
+enum { half_size = 120, name_size_of_sudo = 64 };
 
-/* Appends a piece whole, or not at all. Keeps room for the ellipsis. */
-static bool append(char *result, size_t *length, const char *piece) {
-    const size_t size = strlen(piece);
-    if (*length + size + sizeof ellipsis > command_size) return false;
-    memcpy(result + *length, piece, size + 1);
-    *length += size;
-    return true;
+/* The first and the last letters of a line, so that no argument pushes the command out. */
+struct line {
+    size_t length;
+    char head[half_size], tail[half_size];
+};
+
+static void put(struct line *line, char letter) {
+    if (line->length < half_size) line->head[line->length] = letter;
+    else line->tail[(line->length - half_size) % half_size] = letter;
+    line->length++;
 }
 
 static bool is_plain(int letter) {
@@ -20,47 +23,56 @@ static bool is_plain(int letter) {
            (letter >= 'a' && letter <= 'z') || (letter && strchr("%+,-./:=@_", letter));
 }
 
-/* Appends one byte of an argument in quotes. */
-static bool append_quoted(char *result, size_t *length, int letter) {
-    char piece[16] = {(char)letter, '\0'};
-    if (letter == '\'') return append(result, length, "'\\''");
-    if (letter < ' ' || letter > '~') snprintf(piece, sizeof piece, "#%03o", (unsigned)letter);
-    return append(result, length, piece);
+static void put_escaped(struct line *line, int letter) {
+    char code[16] = {(char)letter, '\0'};
+    /* sudo's own way, which its log uses too. */
+    if (letter <= ' ' || letter > '~' || letter == '#')
+        snprintf(code, sizeof code, "#%03o", (unsigned)letter);
+    else if (!is_plain(letter)) put(line, '\\');
+    for (const char *next = code; *next; next++) put(line, *next);
 }
 
-/* Reads the next argument into `result`. Returns false if the line is full. */
-static bool append_argument(FILE *line, char *result, size_t *length, int first) {
-    const size_t before = *length;
-    int letter = first;
-    while (is_plain(letter)) {
-        const char piece[] = {(char)letter, '\0'};
-        if (!append(result, length, piece)) return false;
-        letter = fgetc(line);
+/* Joins both ends. */
+static void finish(const struct line *line, char *result) {
+    static const char gap[] = " ... ";
+    const size_t head = line->length < half_size ? line->length : half_size;
+    const size_t rest = line->length - head, tail = rest < half_size ? rest : half_size;
+    memcpy(result, line->head, head);
+    result += head;
+    if (rest > tail) {
+        memcpy(result, gap, sizeof gap - 1);
+        result += sizeof gap - 1;
     }
-    if (letter <= 0 && *length > before) return true;
-    /* Begin the argument again, in quotes. */
-    char plain[command_size];
-    const size_t count = *length - before;
-    memcpy(plain, result + before, count);
-    plain[count] = '\0';
-    *length = before;
-    if (!append(result, length, "'") || !append(result, length, plain)) return false;
-    for (; letter > 0; letter = fgetc(line))
-        if (!append_quoted(result, length, letter)) return false;
-    return append(result, length, "'");
+    for (size_t index = 0; index < tail; index++)
+        *result++ = line->tail[(rest - tail + index) % half_size];
+    *result = '\0';
+}
+
+/* Reads the first argument, which a caller chooses freely. sudo looks only for sudoedit. */
+static const char *name_of_sudo(FILE *arguments) {
+    char name[name_size_of_sudo] = "";
+    size_t length = 0;
+    for (int letter = fgetc(arguments); letter > 0; letter = fgetc(arguments)) {
+        if (letter == '/') length = 0;
+        else if (length < sizeof name - 1) name[length++] = (char)letter;
+    }
+    name[length] = '\0';
+    return strcmp(name, "sudoedit") == 0 ? "sudoedit" : "sudo";
 }
 
 void command_of(char result[command_size], const char *service) {
-    size_t length = 0;
+    struct line line = {0};
     result[0] = '\0';
     if (strcmp(service, "sudo") != 0 && strcmp(service, "sudo-i") != 0) return;
-    FILE *line = fopen("/proc/self/cmdline", "re");
-    if (!line) return;
-    bool has_room = true;
-    for (int first = fgetc(line); has_room && first != EOF; first = fgetc(line)) {
-        if (length > 0) has_room = append(result, &length, " ");
-        if (has_room) has_room = append_argument(line, result, &length, first);
+    FILE *arguments = fopen("/proc/self/cmdline", "re");
+    if (!arguments) return;
+    for (const char *name = name_of_sudo(arguments); *name; name++) put(&line, *name);
+    for (int letter = fgetc(arguments); letter != EOF; letter = fgetc(arguments)) {
+        put(&line, ' ');
+        if (letter == 0) put(&line, '\'');
+        if (letter == 0) put(&line, '\'');
+        for (; letter > 0; letter = fgetc(arguments)) put_escaped(&line, letter);
     }
-    if (!has_room) memcpy(result + length, ellipsis, sizeof ellipsis);
-    fclose(line);
+    fclose(arguments);
+    finish(&line, result);
 }
