@@ -161,7 +161,7 @@ struct FaceEngineTests {
         }
         let fault = #expect(throws: FaceFault.self) { try FaceModels(folder: folder.path).load() }
         let name = FaceModels.files[which].name
-        #expect("\(String(describing: fault))".contains("\(name) is not the model"))
+        #expect("\(String(describing: fault))".contains("\(name) differs from the expected model"))
     }
 
     @Test("Truncated landmarks are refused, and changed landmarks never crash", arguments: 1...6)

@@ -198,7 +198,8 @@ struct FaceServiceTests {
         try await check(folder, words) { bench in
             let health = try await bench.sensor.health()
             let remedy =
-                "closed to the user \(Self.nobody). Get them, as root, with: "
+                "User \(Self.nobody) can't read the face models in \(folder.path)/state/models. "
+                + "Get them, as root, with: "
                 + "\(folder.path)/\(name) --fetch-models --models \(folder.path)/state/models"
             try expect(health.message.contains(remedy), "\(health)")
             let fetch = try ChildProcess([
