@@ -21,7 +21,7 @@ final class EventSources {
     private var ready = [epoll_event](repeating: epoll_event(), count: 16)
     private var signalDescriptor: Int32 = -1
     // SAFETY: set to the loop's thread before the signal handler that reads it is installed.
-    private nonisolated(unsafe) static var loopThread = pthread_t()
+    fileprivate nonisolated(unsafe) static var loopThread = pthread_t()
     let timerDescriptor: Int32
     /// The deadline of the timer descriptor; `.max` if it is not set.
     private var armed = UInt64.max
@@ -96,7 +96,7 @@ final class EventSources {
         // A library that started threads before `main`, as OpenBLAS does, did not block the signal
         // there. If the kernel chooses such a thread, the handler passes the signal on.
         Self.loopThread = pthread_self()
-        signal(number) { pthread_kill(EventSources.loopThread, $0) }
+        signal(number, passOn)
         updateSignalMask()
         return source
     }
@@ -272,3 +272,6 @@ extension Duration {
         return overflow || carry ? .max : sum
     }
 }
+
+/// Passes a signal on to the loop's thread; a closure would belong to the loop's actor.
+private func passOn(_ number: Int32) { pthread_kill(EventSources.loopThread, number) }
