@@ -77,24 +77,6 @@ struct UnitAgentTests {
         #expect(try await desk.bench.evaluateWithMatch() == nil)
     }
 
-    @Test("L4: A lock screen in a unit is asked behind the lock, and no other program")
-    @BusActor
-    func lockScreen() async throws {
-        let desk = try await Desk()
-        let option: [String: Variant] = ["lock-screen": .bool(true)]
-        var process: [String: Variant] = ["process": .uint32(UInt32(getpid()))]
-        let refusal = await #expect(throws: DBusError.self) {
-            try await desk.bench.registerAgent(process)
-        }
-        #expect(refusal?.name == .accessDenied)
-        process["lock-screen"] = .bool(true)
-        try await desk.bench.registerAgent(process)
-        desk.bench.session.lock(true)
-        #expect(try await desk.bench.evaluateWithMatch()?.name == .notInteractive)
-        #expect(await desk.bench.evaluate(policy: 2, option)?.name == .invalidArgs)
-        #expect(try await desk.bench.evaluateWithMatch(option) == nil)
-    }
-
     @Test(
         "L28: Without an agent, a desktop's remedy is a new login, a console's to start one",
         arguments: [("wayland", "Log out and in again"), ("tty", "Start a prompt")]

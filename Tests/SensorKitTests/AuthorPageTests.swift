@@ -30,7 +30,7 @@ struct AuthorPageTests {
             ["/bin/sh", "-ec", "cd \"$1\"\n" + code, "sh", folder],
             environment: ["PATH": ChildProcess.folder + ":/usr/bin:/bin"]
         )
-        let ended = try await program.ended(within: .seconds(240))
+        let ended = try await program.ended(within: .seconds(480))
         #expect(ended.status == 0, "\(code)\(ended.output)\(ended.errors)")
         #expect(ended.output.contains(" checks hold, 0 don't"))
     }
