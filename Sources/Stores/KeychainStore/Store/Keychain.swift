@@ -121,6 +121,8 @@ package actor Keychain {
     ///
     /// The next call opens them again.
     package func close() {
+        // A call that still holds the store must not keep the log.
+        store?.emptyLog()
         store = nil
     }
 }
