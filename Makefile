@@ -161,12 +161,12 @@ test: build ## Every test
 TEST_GROUPS := others $(BUSY)
 ROW = for group in $(2); do $(1) $(MAKE) --no-print-directory run-group GROUP=$$group || exit 1; done
 
-# Tests the present build. ALSO names targets to make beside the tests; a release build takes as long as they do.
+# Tests the present build. ALSO names targets to make beside the tests, at the lowest priority: tests have deadlines.
 run-tests:
 	@said=$$(mktemp -d) || exit 1; trap 'rm -rf "$$said"' EXIT; trap 'kill 0' INT; failed=0; \
 	{ $(call ROW,,$(WAITING)); } > "$$said/waiting" 2>&1 & waiting=$$!; \
 	{ $(call ROW,nice,$(COMPUTING)); } > "$$said/computing" 2>&1 & computing=$$!; \
-	$(if $(ALSO),$(MAKE) -j2 --no-print-directory ALSO= $(ALSO),:) > "$$said/also" 2>&1 & also=$$!; \
+	$(if $(ALSO),nice -n 19 $(MAKE) -j2 --no-print-directory ALSO= $(ALSO),:) > "$$said/also" 2>&1 & also=$$!; \
 	( $(call ROW,,$(filter-out $(WAITING) $(COMPUTING),$(TEST_GROUPS))) ) || failed=1; \
 	wait $$waiting || failed=1; cat "$$said/waiting"; \
 	wait $$computing || failed=1; cat "$$said/computing"; \
