@@ -79,7 +79,7 @@ extension Authenticator {
     ///
     /// An answer to a list of credential ids has one of them alone.
     private func find(_ search: Search) async throws(CTAPStatus) -> [Passkey] {
-        // A silent search verifies nobody, whatever it asks for.
+        // A silent search never verifies the person.
         let isVerified = search.options.verified && search.options.present
         let shown = try await passkeys(of: search.site)
             .filter { passkey in

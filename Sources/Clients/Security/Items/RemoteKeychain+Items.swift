@@ -100,7 +100,7 @@ extension RemoteKeychain {
     ///
     /// Apple's keychain also uses one context a call: a proof for the first item counts for the
     /// others. Returns nil if the caller has a context or forbids prompts, and for items with an
-    /// application password: a context keeps one password, and each item has its own.
+    /// application password: a context keeps a single password.
     func shared(by flags: [UInt64], _ query: ItemDictionary) -> RemoteContext? {
         let password = UInt64(SecAccessControlCreateFlags.applicationPassword.rawValue)
         guard flags.count > 1, flags.allSatisfy({ $0 & password == 0 }), query.context == nil,
