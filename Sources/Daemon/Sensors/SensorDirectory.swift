@@ -29,6 +29,7 @@ final class SensorDirectory {
     private let neighbours: NeighbourGuard
     private let descriptions: SensorDescriptions?
     private var descriptionWatch: FolderWatch?
+    private var listing: EventSource?
     private let devices: DeviceRecords?
     private let events: any SensorEvents
 
@@ -65,7 +66,10 @@ final class SensorDirectory {
             self.hasListed()
         }
         guard let descriptions else { return }
-        descriptionWatch = FolderWatch(descriptions.watched) { [weak self] in self?.reviewTrust() }
+        descriptionWatch = FolderWatch(descriptions.watched) { [weak self] in
+            self?.reviewTrust()
+            self?.listActivatable(after: .milliseconds(250))
+        }
     }
 
     private func hasListed() {
@@ -133,6 +137,18 @@ final class SensorDirectory {
         let before = activatable
         activatable = Set(names.compactMap(Self.element(of:)))
         for name in activatable.union(before).sorted() { review(name) }
+    }
+
+    /// Lists the activatable names several times, with doubled delays up to 8 s.
+    ///
+    /// dbus-broker, unlike dbus-daemon, sends no signal when it has read the files of a new sensor.
+    private func listActivatable(after delay: Duration) {
+        listing?.cancel()
+        guard delay <= .seconds(8) else { return }
+        listing = EventLoop.shared.schedule(after: delay) { [weak self] in
+            onLoop { await self?.listActivatable() }
+            self?.listActivatable(after: delay * 2)
+        }
     }
 
     /// Updates a sensor's link from the state of its bus name.
