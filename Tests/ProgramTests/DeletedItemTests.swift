@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// L18: The files of the service keep nothing that was deleted or replaced.
+/// L18: The files of the service keep no deleted or replaced data.
 @Suite("Deleted items", .timeLimit(.minutes(10)))
 struct DeletedItemTests {
     // The test functions run on the loop, so start its thread first.

@@ -29,7 +29,7 @@ struct HostileNeighbourTests {
         + (isSanitized ? [] : ["flood", "signals", "unread", "dying", "leaving"])
         + (isNightly ? known.keys.sorted() : [])
 
-    /// Attacks that may fail with a debug build, and why: see SECURITY.md.
+    /// Attacks that may fail with a debug build, and why: see docs/security/risks.md.
     static let known: [String: Comment] = [
         "dictionaries": "it takes a debug build long to read large dictionaries",
         "unanswered": "the bus passes on more calls without answer than a debug build reads",
@@ -293,7 +293,7 @@ private final class Person {
     private static let callsOfUse = 40
     /// The extra time a use may take.
     ///
-    /// L21 demands a second, which is not met: see SECURITY.md.
+    /// L21 demands a second, which is not met: see docs/security/risks.md.
     private static let patience = Duration.seconds(10)
 
     /// The duration above which a call is late.

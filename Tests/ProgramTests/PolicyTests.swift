@@ -229,7 +229,7 @@ struct PolicyTests {
         let owners = try await Self.own(Array(Set([Self.daemon, name])), on: system)
         let file = try #require(OwnedDescriptor.open("/dev/null", O_RDONLY))
         let daemon = Self.daemon
-        // Every sensor's and agent's interface is open to root, who has no bounds there.
+        // Every sensor's and agent's interface is open to root, without bounds.
         let open = ["org.localauth.Sensor1", "org.localauth.Agent1"]
         for (interface, member) in Self.members
         where Self.callers(of: interface, at: name).contains(person) && !open.contains(interface) {

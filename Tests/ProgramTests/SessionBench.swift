@@ -4,7 +4,7 @@ import LocalAuthBus
 import TestSupport
 
 extension ScriptedSensor {
-    /// A fingerprint sensor with the template "one", for operations that the test ends.
+    /// A fingerprint sensor with a template, for operations that the test ends.
     static func slow(on connection: Connection) throws(DBusError) -> ScriptedSensor {
         let sensor = ScriptedSensor("Slow", on: connection)
         (sensor.onCancel, sensor.isReadyAtOnce) = (.ignore, true)

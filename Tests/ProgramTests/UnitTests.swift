@@ -226,7 +226,7 @@ struct UnitTests {
                 values["TimeoutStopSec"] = "5s"
                 values["AmbientCapabilities"] = ""
             }
-            // Its socket starts the broker.
+            // The socket starts the broker.
             if service == "localauth-passkey-broker" { meant.remove("BusName") }
             values.merge(Self.own[service] ?? [:]) { $1 }
             meant.formUnion(values.keys)

@@ -109,7 +109,7 @@ struct AppShapeTests {
             #expect(hashable?["acct"] as? String == "jo")
             #expect((value as? [CFString: Any])?[kSecAttrAccount] as? String == "jo")
             #expect((value as? NSDictionary)?[kSecAttrAccount] as? String == "jo")
-            // A query may have such a type, too.
+            // A query may have this type, too.
             let query: [AnyHashable: Any] = [
                 kSecClass: kSecClassGenericPassword, "acct": "jo", kSecReturnData: true,
             ]

@@ -2,7 +2,7 @@ package import BusBench
 package import DBus
 import Glibc
 
-/// A user at the machine, never root, whose agent types the login password.
+/// A user at the machine, never root, with an agent that types the login password.
 @BusActor
 package final class Person: ScriptedAgent {
     package let peer: Peer

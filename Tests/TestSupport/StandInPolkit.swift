@@ -25,7 +25,7 @@ package import DBus
     }
 
     package var word = Word.yes
-    /// The last parts of refused actions, such as `enroll`.
+    /// The last parts of refused actions, for example `enroll`.
     package var refused: Set<String> = []
     /// True while answers are delayed, as if polkit asked a person.
     package private(set) var isThinking = false

@@ -27,7 +27,7 @@ package struct DiagnosisLine: Hashable, Sendable {
         advice = Self.translation(of: "remedy", in: entry) ?? serviceText(remedy)
     }
 
-    /// Translates a sentence whose values are apart; nil without a format.
+    /// Translates a sentence with separate values; nil without a format.
     private static func translation(of key: String, in entry: [String: Variant]) -> String? {
         guard let format = entry[key + "-format"]?.asString else { return nil }
         let values = (entry[key + "-values"]?.asStrings ?? [])

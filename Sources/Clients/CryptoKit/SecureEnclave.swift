@@ -251,9 +251,9 @@ extension SecureEnclave.P256.KeyAgreement {
 
         /// Wraps a secret, which is the first coordinate of a point.
         ///
-        /// swift-crypto makes a `SharedSecret` in an agreement only. A private key of one agrees on
-        /// the first coordinate of the other key's point. Both points with this coordinate give the
-        /// same secret.
+        /// swift-crypto makes a `SharedSecret` in an agreement only. The private key 1 agrees on
+        /// the first coordinate of the other key's point. Either point with this coordinate will
+        /// do.
         private static func sharedSecret(_ coordinate: Data) throws -> SharedSecret {
             let one = Data(count: 31) + [1]
             let point = Data([2]) + coordinate

@@ -87,8 +87,8 @@ extension LAContext: AuthenticationContextSource {
 extension SecAccessControl {
     /// The error for an operation that the access control does not contain, as on Apple's systems.
     ///
-    /// With `privateKeyUsage` an access control guards the uses of a key, else the reading of an
-    /// item. Without flags it contains every operation.
+    /// With `privateKeyUsage` an access control guards the uses of a key, otherwise the reading of
+    /// an item. Without flags it contains every operation.
     func missing(_ operation: LAAccessControlOperation) -> KeychainFailure? {
         guard !flags.isEmpty else { return nil }
         let isOfKey = flags.contains(.privateKeyUsage)

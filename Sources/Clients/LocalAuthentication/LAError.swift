@@ -56,7 +56,7 @@ public struct LAError: _BridgedStoredNSError, Hashable, Sendable {
         _nsError = error
     }
 
-    /// The cause; `authenticationFailed` for a number of Apple's without a name, such as -1009.
+    /// The cause; `authenticationFailed` for an unnamed number of Apple's, for example -1009.
     public var code: Code { Code(rawValue: _nsError.code) ?? .authenticationFailed }
 
     /// Compares code and description, because Foundation's own comparison traps on Linux.

@@ -17,7 +17,7 @@ public typealias CFNumber = NSNumber
 public typealias CFOptionFlags = UInt
 public typealias CFIndex = Int
 public typealias CFErrorDomain = CFString
-/// Four characters in a number, such as an item's creator.
+/// Four characters in a number, for example an item's creator.
 public typealias FourCharCode = UInt32
 public typealias OSType = FourCharCode
 

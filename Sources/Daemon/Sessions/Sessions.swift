@@ -214,9 +214,9 @@ final class Sessions {
 
     /// Returns where an agent may prompt its user; nil if nowhere.
     ///
-    /// Refuses agents outside sessions, whose prompts may appear anywhere. Exceptions are units of
-    /// a user who has never been remote, for a process only lock screens, and root's agents for a
-    /// process. Root may name the session of such an agent. Otherwise that session is empty.
+    /// Refuses agents outside sessions: their prompts may appear anywhere. Exceptions are units of
+    /// a user without remote sessions so far, for a process only lock screens, and root's agents
+    /// for a process. Root may name the session of its agent. Otherwise that session is empty.
     ///
     /// - Throws: AccessDenied for an agent of a remote session that is for no process.
     func home(

@@ -18,7 +18,7 @@ multiply load_multiply() {
     static const multiply found = [] {
         void *const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
         if (library == nullptr) return multiply{};
-        // For a process that chose no kernels. More threads gain nothing on two cores.
+        // For a process that chose no kernels. More threads do not help on two cores.
         if (void *const limit = dlsym(library, "openblas_set_num_threads"))
             reinterpret_cast<void (*)(int)>(limit)(1);
         return reinterpret_cast<multiply>(dlsym(library, "cblas_sgemm"));
@@ -31,7 +31,7 @@ multiply load_multiply() {
 extern "C" void cface_choose_kernels(void) {
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
 #ifdef __x86_64__
-    // OpenBLAS takes processors that are newer than itself for those of 2004 or 2007.
+    // OpenBLAS takes processors that are newer than itself for processors of 2004 or 2007.
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;
     const bool has_avx512 = __builtin_cpu_supports("avx512f") &&
                             __builtin_cpu_supports("avx512dq") &&

@@ -1,4 +1,4 @@
-// The cohort: descriptors of faces of people who are not users.
+// The cohort: descriptors of faces of other people, never of users.
 
 #include "cface.h"
 

@@ -33,7 +33,7 @@ void jpeg_give_up(j_common_ptr info) {
 
 // Treat a warning as a broken picture. A camera that is unplugged leaves half a picture, which
 // libjpeg fills with grey. Reading on would only cost time. Bytes between the data and a marker do
-// no harm: some cameras (Logitech C270) put one into every picture.
+// no harm: some cameras (Logitech C270) put a byte into every picture.
 void jpeg_warn(j_common_ptr info, int level) {
     if (level < 0 && info->err->msg_code != JWRN_EXTRANEOUS_DATA) jpeg_give_up(info);
 }

@@ -19,7 +19,7 @@ package final class FaceEngine: Sendable {
 
     private let state: Mutex<State>
 
-    /// Chooses the kernels of OpenBLAS for this processor, and one thread.
+    /// Chooses the kernels of OpenBLAS for this processor, and a single thread.
     ///
     /// Call it at the start of a program: it sets environment variables.
     package static func chooseKernels() { cface_choose_kernels() }

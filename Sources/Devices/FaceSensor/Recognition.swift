@@ -24,8 +24,8 @@ package struct FaceTemplate: Hashable, Sendable {
 
 /// Decides frame by frame whether an enrolled user is in front of the camera.
 ///
-/// A match needs two frames in a row whose largest face matches the same template. If attention is
-/// required, the eyes must be open.
+/// A match needs two frames in a row, with the largest face matching a single template. If
+/// attention is required, the eyes must be open.
 ///
 /// An attempt fails after ten compared frames without a match. Frames of too low quality are
 /// neither compared nor counted.

@@ -158,7 +158,7 @@ extension Authenticator {
         ])
     }
 
-    /// The discoverable passkeys of the same account, which a new one replaces.
+    /// The discoverable passkeys of this account, which a new passkey replaces.
     private func former(
         of user: [UInt8],
         _ creation: Creation,

@@ -3,7 +3,7 @@ import DBus
 import Glibc
 import Linux
 
-/// Accounts that follow the first one of an assertion.
+/// Accounts that follow the first account of an assertion.
 struct RemainingAssertions {
     let hash: [UInt8]
     let passkeys: [Passkey]
@@ -77,7 +77,7 @@ extension Authenticator {
 
     /// The passkeys that may answer, the newest first.
     ///
-    /// An answer to a list of credential ids has one of them alone.
+    /// An answer to a list of credential ids has a single passkey.
     private func find(_ search: Search) async throws(CTAPStatus) -> [Passkey] {
         // A silent search never verifies the person.
         let isVerified = search.options.verified && search.options.present
@@ -95,8 +95,8 @@ extension Authenticator {
 
     /// Says whether a passkey is there, without a prompt.
     ///
-    /// The key opens to a verified person only, so the signature is that of a key of this moment: it
-    /// proves nothing, as the missing flag of presence says.
+    /// The key opens to a verified person only, so a one-time key signs. The signature is no proof,
+    /// as the missing flag of presence says.
     private func silent(_ search: Search, _ found: [Passkey]) throws(CTAPStatus) -> CBOR {
         searchFailed = found.isEmpty
         guard let first = found.first else { throw .noCredentials }
@@ -169,7 +169,7 @@ extension Authenticator {
         return .map(user)
     }
 
-    /// A counter above the last one and not below the seconds since 2026.
+    /// A counter above the last counter, and not below the seconds since 2026.
     ///
     /// The clock keeps the counter rising after a backup of the keychain was restored.
     static func nextCounter(after last: UInt32) -> UInt32 {

@@ -4,7 +4,7 @@ import Linux
 
 /// A CTAP 2.1 authenticator with built-in user verification, on whole messages.
 ///
-/// Serves one message at a time. Every answer that needs a person needs exactly one verification.
+/// Serves messages in turn. An answer that needs a person needs exactly one verification.
 @BusActor package final class Authenticator {
     let vault: any PasskeyVault
     let secretExtension = HMACSecret()
@@ -16,7 +16,7 @@ import Linux
     private var isCanceled = false
     /// Further accounts for authenticatorGetNextAssertion.
     var remaining: RemainingAssertions?
-    /// A silent search found nothing: the program then asks for a touch only to hide that.
+    /// A silent search was in vain: the program then asks for a touch only to hide that.
     var searchFailed = false
     /// The times of the person's last refusals, in nanoseconds since boot.
     private var denials: [Int64] = []
@@ -155,7 +155,7 @@ import Linux
         }
     }
 
-    /// Waits as a security key does that nobody touches.
+    /// Waits like an untouched security key.
     func waitUntouched() async throws(CTAPStatus) -> Never {
         waitsForPerson = true
         guard await changes.wait(atMost: patience, until: { isCanceled }) else {

@@ -53,7 +53,7 @@ package indirect enum CBOR: Hashable, Sendable {
 
     // MARK: Reading
 
-    /// Reads exactly one value.
+    /// Reads a single value.
     ///
     /// Returns nil for malformed or truncated content, longer forms of a number, repeated keys of a
     /// map, invalid UTF-8, more than four levels and everything that CTAP does not use. Maps may

@@ -32,7 +32,7 @@ struct HMACSecret {
         fileprivate let keys: SessionKeys
         fileprivate let salts: [[UInt8]]
 
-        /// Returns the encrypted secrets, one for each salt.
+        /// Returns an encrypted secret for each salt.
         func answer(seed: [UInt8]) throws(VaultFault) -> CBOR {
             let secrets = salts.flatMap { salt in
                 Array(HMAC<SHA256>.authenticationCode(for: salt, using: SymmetricKey(data: seed)))

@@ -1,6 +1,7 @@
 /// The packet layer of a security key (CTAPHID): channels, and messages in packets of 64 bytes.
 ///
-/// Serves one message at a time, over all channels. Other channels are told that the key is busy.
+/// Serves a single message at a time, over all channels. Other channels are told that the key is
+/// busy.
 package struct PacketLayer {
     package typealias Packet = [UInt8]
 
@@ -74,7 +75,7 @@ package struct PacketLayer {
             return .cancel
         }
         if let transaction {
-            // A message that begins inside another one of its channel ends that one.
+            // A message that begins inside another message of its channel ends the earlier message.
             guard transaction.channel == channel, isReceiving else { return refuse(channel, .busy) }
             self.transaction = nil
             return refuse(channel, .sequence)
@@ -84,7 +85,7 @@ package struct PacketLayer {
         return take(channel, command, length, body, next: 0)
     }
 
-    /// Ends a message whose packets take too long to come.
+    /// Ends a message after its packets took too long to come.
     package mutating func timeOut() -> [Packet] {
         guard case .receiving(let channel, _, _, _, _) = transaction else { return [] }
         transaction = nil

@@ -12,7 +12,7 @@ package struct Passkey: Hashable, Sendable {
     }
 
     package let id: [UInt8]
-    /// The id of the relying party: a domain, or a word such as `ssh:`.
+    /// The id of the relying party: a domain, or a word like `ssh:`.
     package let site: String
     /// The name of the account as the site calls it.
     package let account: String

@@ -1,15 +1,15 @@
 package import DBus
 
-/// A security key of packets: one program's request at a time, with keepalives while it runs.
+/// A security key of packets: serves a request at a time, with keepalives meanwhile.
 @BusActor package final class PasskeyDevice {
     private let authenticator: Authenticator
     private let send: @BusActor (PacketLayer.Packet) -> Void
     private var packets = PacketLayer()
     private var receiving: EventSource?
     private var keepalive: EventSource?
-    /// Counts requests; an answer to an earlier one is dropped.
+    /// Counts requests; an answer to an earlier request is dropped.
     private var current = 0
-    /// Requests start when the last one has ended, also if its program gave it up.
+    /// A request starts when the last request has ended, also if its program gave up.
     private var last: Task<Void, Never>?
 
     /// Between two keepalives; CTAP wants them within 100 ms.

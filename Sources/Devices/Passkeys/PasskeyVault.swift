@@ -29,7 +29,7 @@ package enum PasskeyAct: Hashable, Sendable {
     ///
     /// - Returns: The uncompressed point of the public key.
     func makeKey(for passkey: Passkey) async throws(VaultFault) -> [UInt8]
-    /// Stores a passkey whose key was made, and then deletes the others.
+    /// Stores a passkey after its key was made, and then deletes the others.
     func keep(
         _ passkey: Passkey,
         _ secrets: PasskeySecrets,

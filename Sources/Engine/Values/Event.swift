@@ -97,7 +97,7 @@ package enum Event: Hashable, Sendable {
 
 package enum Interruption: Hashable, Sendable {
     case locked
-    /// The lock was opened, in whatever way.
+    /// The lock was opened, in any way.
     case unlocked
     /// Another session is in the foreground, or the session ended.
     case left

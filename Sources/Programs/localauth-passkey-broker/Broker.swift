@@ -5,8 +5,8 @@ import Glibc
 import Linux
 import ServiceProgram
 
-/// Gives each user who sits at this machine a security key of the kernel, while the user's
-/// localauth-passkey is connected.
+/// Gives each user at this machine a security key of the kernel, while the user's localauth-passkey
+/// is connected.
 @BusActor final class Broker {
     private final class Client {
         let socket: OwnedDescriptor
@@ -19,7 +19,7 @@ import ServiceProgram
 
     private let listening: OwnedDescriptor
     private let logins: OpaquePointer
-    /// The connection of each user, the first one only.
+    /// The first connection of each user.
     private var clients: [uid_t: Client] = [:]
 
     private static let mostClients = 64
@@ -60,7 +60,7 @@ import ServiceProgram
         update(client)
     }
 
-    /// A packet of a service for the programs of its user; anything else ends the connection.
+    /// Reads a packet of a service for the programs of its user; other data ends the connection.
     private func hear(_ client: Client) {
         var packet = [UInt8](repeating: 0, count: UserDevice.packetSize + 1)
         let count = recv(client.socket.rawValue, &packet, packet.count, Int32(MSG_DONTWAIT))

@@ -2,7 +2,7 @@ import CUHID
 import Glibc
 import Linux
 
-/// A security key of the kernel (uhid) for one user, closed to all other users.
+/// A security key of the kernel (uhid) for a user, closed to all other users.
 ///
 /// Speaks uhid for the user's service, which sends and receives packets alone: a process with the
 /// uhid descriptor could make any device, for example a keyboard.

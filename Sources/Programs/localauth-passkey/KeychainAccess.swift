@@ -4,7 +4,7 @@ import LocalAuthClient
 import Passkeys
 import Sealing
 
-/// The keychain after a verification, whose context opens every item of a passkey.
+/// The keychain after a verification, with a context that opens every item of a passkey.
 @BusActor final class KeychainAccess: PasskeyAccess {
     private let service: RemoteService
     private let context: Context1Proxy

@@ -106,7 +106,7 @@ extension Connection {
         askWhoIs(name)
     }
 
-    /// Asks the bus for a peer's user and process, with one query each.
+    /// Asks the bus for a peer's user and process, in two queries.
     ///
     /// `GetConnectionCredentials` answers both at once, but since dbus-broker 34 its answer carries
     /// a descriptor of the process. dbus-broker disconnects a receiver that accepts none.
@@ -115,7 +115,7 @@ extension Connection {
         ask(name, "GetConnectionUnixProcessID") { $0.pid = $1 }
     }
 
-    /// Asks the bus for one of a peer's numbers, and passes the answer to `keep`.
+    /// Asks the bus for a number of a peer, and passes the answer to `keep`.
     ///
     /// A bus drops its own answers to a receiver with a full queue, so the query is repeated.
     private func ask(

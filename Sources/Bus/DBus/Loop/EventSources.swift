@@ -94,7 +94,7 @@ final class EventSources {
         sigaddset(&blocked, number)
         pthread_sigmask(SIG_BLOCK, &blocked, nil)
         // A library that started threads before `main`, as OpenBLAS does, did not block the signal
-        // there. If the kernel chooses such a thread, the handler passes the signal on.
+        // there. If the kernel chooses that thread, the handler passes the signal on.
         Self.loopThread = pthread_self()
         signal(number, passOn)
         updateSignalMask()

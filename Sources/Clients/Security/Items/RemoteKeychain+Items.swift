@@ -98,9 +98,9 @@ extension RemoteKeychain {
 
     /// Returns a context for the prompts of a call that uses several guarded items.
     ///
-    /// Apple's keychain also uses one context a call: a proof for the first item counts for the
-    /// others. Returns nil if the caller has a context or forbids prompts, and for items with an
-    /// application password: a context keeps a single password.
+    /// Apple's keychain also uses a context for each call: a proof for the first item counts for
+    /// the others. Returns nil if the caller has a context or forbids prompts, and for items with
+    /// an application password: a context keeps a single password.
     func shared(by flags: [UInt64], _ query: ItemDictionary) -> RemoteContext? {
         let password = UInt64(SecAccessControlCreateFlags.applicationPassword.rawValue)
         guard flags.count > 1, flags.allSatisfy({ $0 & password == 0 }), query.context == nil,
@@ -176,7 +176,7 @@ extension ItemDictionary {
         return control.wire
     }
 
-    /// - Throws: `errSecParam` if the dictionary asks for what only a search can do.
+    /// - Throws: `errSecParam` if the dictionary has keys that only a search understands.
     func checkWriting() throws(KeychainFailure) {
         guard interaction != .skipped else {
             throw KeychainFailure(
@@ -251,7 +251,7 @@ extension ItemDictionary {
         return wanted.filter { name, value in !ItemAttribute.isEmpty(value, name) }
     }
 
-    /// Whether the query names one item by its persistent reference.
+    /// Whether the query names an item by its persistent reference.
     var isOfReference: Bool { id != nil && key == nil }
 
     /// Whether the query has attributes, other than the class.

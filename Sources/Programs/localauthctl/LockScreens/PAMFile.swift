@@ -27,7 +27,7 @@ struct PAMFile {
         PAMFile(
             title: "KDE",
             service: "kde-fingerprint",
-            // It runs as its user, and never looks again after the module gave up.
+            // KDE's runs as its user, and never looks again after the module gave up.
             options: "biometry-only lock-screen timeout=120 wait=10"
         ),
     ]

@@ -35,7 +35,7 @@ enum SealedRecoveryKey {
             throw X25519File.privateKey.refusal(of: privateKey)
         }
         let sealed = text.use { PEM.contents(of: String(decoding: $0, as: UTF8.self), label) }
-        // Anybody can seal to a public key, so only a recovery key reaches the terminal.
+        // Any program can seal to a public key, so only a recovery key reaches the terminal.
         guard let opened = key.open(sealed ?? [], for: .recovery, of: ""),
             opened.use({ $0.count < 128 && $0.allSatisfy(Self.isOfKey) })
         else {
@@ -150,7 +150,7 @@ enum ExportTarget: ExpressibleByArgument {
             case .file(let path): (path, Glibc.open(path, flags, 0o600))
             }
         let target = OwnedDescriptor(adopting: descriptor)
-        // A pipe has nothing to sync.
+        // A pipe refuses a sync.
         guard descriptor >= 0, target.write(Array(text.utf8)),
             fsync(descriptor) == 0 || errno == EINVAL
         else {

@@ -4,7 +4,7 @@ import Linux
 import Localization
 
 extension DiagnosisLine {
-    /// Whether this user's browsers can open the device of passkeys; nothing without the broker.
+    /// Whether this user's browsers can open the device of passkeys; empty without the broker.
     static func passkeys() -> [DiagnosisLine] {
         guard access("/run/localauth-passkey/broker", F_OK) == 0 else { return [] }
         let mark = "HID_PHYS=localauth-passkey/\(getuid())"

@@ -110,7 +110,7 @@ package actor Keychain {
         store?.emptyLog()
     }
 
-    /// Empties the log that a killed process left, if there is one.
+    /// Empties the log that a killed process left, if any.
     ///
     /// - Throws: The error of opening the keychain.
     package func emptyFormerLog() throws(KeychainError) {

@@ -5,7 +5,7 @@ enum KeychainSchema {
     private static let metaTable =
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID"
 
-    /// The tables of users' data in format 1, in which a ledger was one list without pages.
+    /// The tables of users' data in format 1, in which a ledger was a list without pages.
     private static let firstTables = [
         """
         CREATE TABLE ledgers (uid INTEGER PRIMARY KEY, code BLOB NOT NULL, ledger BLOB NOT NULL)
@@ -30,7 +30,7 @@ enum KeychainSchema {
         applicationID: 0x4C41_6B63,
         version: 3,
         tables: [metaTable] + tables,
-        // Format 2 had the same tables, without encryption of records, ledgers and pages.
+        // Format 2 had these tables, without encryption of records, ledgers and pages.
         earlier: [1: [metaTable] + firstTables, 2: [metaTable] + tables]
     )
 
