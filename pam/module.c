@@ -318,6 +318,9 @@ static enum place may_look(struct attempt *attempt) {
     if (geteuid() != 0 && (geteuid() != user->pw_uid || getuid() != user->pw_uid))
         return PLACE_REFUSED;
     if (strcmp(service, "sshd") == 0 || item(pamh, PAM_RHOST)[0] != '\0') return PLACE_REFUSED;
+    /* Plasma's lock screen runs kde-fingerprint beside kde. After a touch it answers kde with an
+       empty text, which is no request to look again. */
+    if (strcmp(service, "kde") == 0 && !attempt->options.lock_screen) return PLACE_REFUSED;
     attempt->service.user = user->pw_uid;
     /* The display manager's case applies to the system bus only. */
     if (attempt->options.bus) return PLACE_HERE;
