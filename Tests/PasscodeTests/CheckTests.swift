@@ -88,27 +88,6 @@ struct CheckTests {
         }
     }
 
-    private static let hasFaillock: Bool = {
-        var found = glob_t()
-        defer { globfree(&found) }
-        return glob("/lib/*/security/pam_faillock.so", 0, nil, &found) == 0
-    }()
-
-    @Test(
-        "L10: After pam_faillock's limit, the right password is refused in its words until a reset",
-        .enabled(if: isRoot && hasFaillock, "needs root and pam_faillock")
-    )
-    func faillock() async throws {
-        try await PasscodeBench.with(service: "localauth-faillock") { bench in
-            for _ in 0..<2 { try expect(try await !bench.verify("1357"), "a wrong one") }
-            let error = await #expect(throws: DBusError.self) { try await bench.verify("2468") }
-            #expect(error?.name == .passcodeRefused)
-            #expect(error?.message.contains("locked due to 2 failed logins") == true)
-            try #require(unlink(bench.bus.folder + "/root") == 0)
-            #expect(try await bench.verify("2468"))
-        }
-    }
-
     @Test("A module that accepts no more guesses makes the password wrong")
     func maximumTries() async throws {
         try await PasscodeBench.with(service: "localauth-tries") { bench in

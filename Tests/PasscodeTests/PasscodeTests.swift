@@ -246,7 +246,42 @@ struct PasscodeTests {
         try TemporaryFolder.write("\(folder.path)/other", "AUTH required pam_ldap.so".utf8)
         let stack = PAMStack(service: "itself", directory: folder.path)
         #expect(stack.hasDirectory == hasDirectory)
-        #expect(stack.hasFaillock == line.contains("faillock"))
+    }
+
+    @Test(
+        "A stack surely refuses a locked account only if no line before pam_faillock can end it",
+        arguments: [
+            ("auth required pam_env.so\n-AUTH Requisite \\\n/lib/pam_faillock.so preauth silent", true),
+            ("@include optional\nauth required pam_faillock.so preauth", true),
+            ("auth substack faillock", true), ("auth include itself\n@include faillock", false),
+            ("auth required pam_faillock.so", false), ("account required pam_faillock.so preauth", false),
+            ("auth required pam_faillock.so preauth authsucc", false),
+            ("auth optional pam_faillock.so preauth", false),
+            ("auth [default=die] pam_faillock.so preauth", false),
+            ("auth sufficient pam_rootok.so\nauth required pam_faillock.so preauth", false),
+            ("auth \\\nsufficient pam_rootok.so\nauth required pam_faillock.so preauth", false),
+            ("auth [success=1 default=ignore] pam_localuser.so\n@include faillock", false),
+            ("@include sufficient\n@include faillock", false),
+            ("auth required pam_faillock.so preauth\nauth [default=reset] pam_unix.so", false),
+            ("auth required pam_faillock.so preauth\nauth sufficient pam_unix.so", true),
+            ("auth required pam_faillock.so preauth local_users_only", false),
+            ("auth required pam_faillock.so preauth admin_group=wheel", false),
+            ("auth required pam_faillock.so preauth conf=/none/faillock.conf", false),
+            ("auth required pam_faillock.so preauth deny=many", false),
+            ("auth required pam_faillock.so preauth [dir=/a b]", false),
+        ]
+    )
+    func lockingStacks(_ lines: String, _ refuses: Bool) throws {
+        let folder = try TemporaryFolder()
+        let files = [
+            "itself": lines, "faillock": "auth required pam_faillock.so preauth",
+            "optional": "auth optional pam_echo.so hello", "sufficient": "auth sufficient pam_u2f.so",
+        ]
+        for (name, text) in files {
+            try TemporaryFolder.write("\(folder.path)/\(name)", text.utf8)
+        }
+        let stack = PAMStack(service: "itself", directory: folder.path)
+        #expect((stack.faillock != nil) == refuses)
     }
 
     @Test(

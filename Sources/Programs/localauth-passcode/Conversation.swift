@@ -5,24 +5,25 @@ import Glibc
 struct Conversation {
     /// The password, NUL-terminated.
     let passcode: UnsafeMutablePointer<CChar>
+    /// Whether no module may see the password.
+    var isWithheld = false
     /// The delay that PAM requests after a failure, in microseconds.
     var delay: UInt32 = 0
     /// Whether a module took the password.
     var isAsked = false
     /// Messages of the modules, joined by blanks.
     var message = ""
-    /// Whether a message came before a module took the password.
-    var hasEarlyMessage = false
 
     mutating func add(_ text: UnsafePointer<CChar>?) {
         guard let text, message.utf8.count < CheckReport.longestMessage else { return }
         if !message.isEmpty { message += " " }
         message += String(cString: text)
-        if !isAsked { hasEarlyMessage = true }
     }
 }
 
-/// Answers PAM's prompts without echo with the password, and fails on prompts with echo.
+/// Answers PAM's prompts without echo with the password, unless it is withheld.
+///
+/// Fails on other prompts.
 ///
 /// PAM frees the replies.
 func converse(
@@ -38,7 +39,7 @@ func converse(
     let state = conversation.assumingMemoryBound(to: Conversation.self)
     for index in 0..<Int(count) {
         switch messages[index]?.pointee.msg_style {
-        case PAM_PROMPT_ECHO_OFF:
+        case PAM_PROMPT_ECHO_OFF where !state.pointee.isWithheld:
             state.pointee.isAsked = true
             replies[index].resp = strdup(state.pointee.passcode)
         case PAM_TEXT_INFO, PAM_ERROR_MSG:

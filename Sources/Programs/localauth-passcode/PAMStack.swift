@@ -5,9 +5,22 @@ import Linux
 /// Only their names count: PAM itself runs them.
 struct PAMStack {
     /// File names without `.so`, in their order.
-    let modules: [String]
+    private(set) var modules: [String] = []
     /// Whether the service has lines of `account`.
-    let hasAccount: Bool
+    private(set) var hasAccount = false
+    /// The settings of `pam_faillock`, if the stack grants nothing while that module has locked the
+    /// account.
+    ///
+    /// The first line with `preauth` must be `required` or `requisite`. No line before it may end
+    /// the stack or jump, and no line may reset a failure.
+    var faillock: Faillock? {
+        guard !canReset else { return nil }
+        return lock.flatMap { Faillock(options: $0) }
+    }
+
+    private var lock: [String]?
+    private var canEnd = false
+    private var canReset = false
 
     /// Modules that verify no password, or only the passwords of shadow.
     private static let others: Set<String> = [
@@ -23,35 +36,44 @@ struct PAMStack {
     private static let maximumFiles = 32
 
     init(service: String, directory: String?) {
-        let folders = directory.map { [$0] } ?? Self.systemFolders
-        var modules: [String] = []
-        var hasAccount = false
-        var waiting = [service]
-        var count = 0
-        while let name = waiting.popLast(), count < Self.maximumFiles {
-            count += 1
-            let file = folders.lazy.compactMap { SmallFile.read("\($0)/\(name)", limit: 1 << 16) }
-            guard let bytes = file.first else { continue }
-            for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-                switch Self.entry(String(line)) {
-                case .module(let module): modules.append(module)
-                case .account: hasAccount = true
-                case .file(let included): waiting.append(included)
-                case nil: continue
-                }
+        var rest = Self.maximumFiles
+        read(service, in: directory.map { [$0] } ?? Self.systemFolders, &rest)
+    }
+
+    private mutating func read(_ name: String, in folders: [String], _ rest: inout Int) {
+        guard rest > 0 else { return }
+        rest -= 1
+        let paths = name.hasPrefix("/") ? [name] : folders.map { "\($0)/\(name)" }
+        let file = paths.lazy.compactMap { SmallFile.read($0, limit: 1 << 16) }
+        guard let bytes = file.first else { return }
+        let text = String(decoding: bytes, as: UTF8.self).replacing("\\\n", with: " ")
+        for line in text.split(separator: "\n") {
+            switch Self.entry(String(line)) {
+            case .module(let name, let control, let options): add(name, control, options)
+            case .account: hasAccount = true
+            case .file(let included): read(included, in: folders, &rest)
+            case nil: continue
             }
         }
-        (self.modules, self.hasAccount) = (modules, hasAccount)
+    }
+
+    private mutating func add(_ module: String, _ control: String, _ options: [String]) {
+        modules.append(module)
+        if control.contains("reset") { canReset = true }
+        let canRefuse = ["required", "requisite"].contains(control)
+        if module == "pam_faillock", canRefuse, !canEnd, lock == nil,
+            options.contains("preauth"), Set(options).isDisjoint(with: ["authfail", "authsucc"])
+        {
+            lock = options
+        }
+        if !canRefuse, control != "optional" { canEnd = true }
     }
 
     /// Whether a module other than `pam_unix` may verify a password, such as `pam_sss`.
     var hasDirectory: Bool { modules.contains { !Self.others.contains($0) } }
 
-    /// Whether the stack locks accounts itself.
-    var hasFaillock: Bool { modules.contains("pam_faillock") }
-
     private enum Entry {
-        case module(String)
+        case module(String, control: String, options: [String])
         case account
         case file(String)
     }
@@ -66,11 +88,14 @@ struct PAMStack {
         guard ["auth", "-auth"].contains(words[0].lowercased()) else { return nil }
         if ["include", "substack"].contains(words[1].lowercased()) { return .file(words[2]) }
         // A control in brackets may contain blanks.
-        if words[1].hasPrefix("["), let end = words.firstIndex(where: { $0.hasSuffix("]") }) {
+        var control = words[1].lowercased()
+        if control.hasPrefix("["), let end = words.firstIndex(where: { $0.hasSuffix("]") }) {
+            control = words[1...end].joined(separator: " ").lowercased()
             words.removeSubrange(1..<end)
         }
         guard words.count > 2 else { return nil }
         let file = words[2].split(separator: "/").last.map(String.init) ?? words[2]
-        return .module(file.hasSuffix(".so") ? String(file.dropLast(3)) : file)
+        let name = file.hasSuffix(".so") ? String(file.dropLast(3)) : file
+        return .module(name, control: control, options: Array(words[3...]))
     }
 }

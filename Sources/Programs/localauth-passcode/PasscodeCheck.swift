@@ -96,23 +96,38 @@ struct PasscodeCheck {
 
     // SAFETY: the password stays in a single buffer that is wiped; an array could be copied.
     private func ask(_ user: String, _ passcode: UnsafeMutablePointer<CChar>) -> CheckReport {
-        var conversation = Conversation(passcode: passcode)
+        let stack = PAMStack(service: service, directory: directory)
+        // While pam_faillock locks the account, the stack refuses every password. It runs without
+        // one, for its message and delay. The user owns the counter and can imitate a lock, but no
+        // module sees the password then: an attempt that is not counted tries no password.
+        let failures = stack.faillock?.failures(of: user, uid: uid, at: UInt64(clamping: time(nil)))
+        var conversation = Conversation(passcode: passcode, isWithheld: failures != nil)
         // SAFETY: PAM uses the address from pam_start to pam_end, which both run inside this
         // closure.
         return withUnsafeMutablePointer(to: &conversation) { conversation in
-            let verdict = ask(user, conversation)
-            let (delay, message) = (conversation.pointee.delay, conversation.pointee.message)
+            var verdict = ask(user, conversation, stack)
+            var message = conversation.pointee.message
+            if let failures {
+                verdict = .refusedByPAM
+                // The words of the module, which its option `silent` hides.
+                if message.isEmpty {
+                    message = "The account is locked due to \(failures) failed logins."
+                }
+            }
             return CheckReport(
                 verdict,
-                delay: delay,
+                delay: conversation.pointee.delay,
                 message: verdict == .refusedByPAM ? message : ""
             )
         }
     }
 
     // SAFETY: PAM's callbacks use the address only until pam_end, before `ask` returns.
-    private func ask(_ user: String, _ conversation: UnsafeMutablePointer<Conversation>) -> Verdict
-    {
+    private func ask(
+        _ user: String,
+        _ conversation: UnsafeMutablePointer<Conversation>,
+        _ stack: PAMStack
+    ) -> Verdict {
         var functions = pam_conv(conv: converse, appdata_ptr: conversation)
         var started: OpaquePointer?
         var code =
@@ -132,7 +147,6 @@ struct PasscodeCheck {
         }
         // Not silent: the modules say why an account is refused.
         code = pam_authenticate(handle, Int32(bitPattern: UInt32(PAM_DISALLOW_NULL_AUTHTOK)))
-        let stack = PAMStack(service: service, directory: directory)
         if code == PAM_SUCCESS {
             // Without a line of its own, a service would have the account lines of `other`.
             if stack.hasAccount { code = pam_acct_mgmt(handle, 0) }
@@ -143,17 +157,11 @@ struct PasscodeCheck {
         pam_end(handle, code)
         switch code {
         case PAM_MAXTRIES: return .wrong
-        case PAM_AUTH_ERR: return isWrong(conversation.pointee, stack) ? .wrong : .refusedByPAM
+        // Without the password, a module refuses in its own words.
+        case PAM_AUTH_ERR:
+            let (isAsked, message) = (conversation.pointee.isAsked, conversation.pointee.message)
+            return isAsked || message.isEmpty ? .wrong : .refusedByPAM
         default: return .refusedByPAM
         }
-    }
-
-    /// Whether a refusal is about the password.
-    ///
-    /// `pam_faillock` says that an account is locked, and ends the stack before a module takes the
-    /// password. As a `required` module it lets the next module take the password in vain.
-    private func isWrong(_ conversation: Conversation, _ stack: PAMStack) -> Bool {
-        if conversation.isAsked { return !conversation.hasEarlyMessage || !stack.hasFaillock }
-        return conversation.message.isEmpty
     }
 }
