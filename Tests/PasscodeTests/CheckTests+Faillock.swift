@@ -15,7 +15,7 @@ extension CheckTests {
         return glob("/lib/*/security/pam_faillock.so", 0, nil, &found) == 0
     }()
 
-    /// A stack with `pam_faillock`, and a script that counts the passwords it sees.
+    /// A stack with `pam_faillock`, and a script that counts passwords.
     private static func stack(_ preauth: String, _ options: String, in folder: String) -> String {
         """
         auth \(preauth) pam_faillock.so preauth \(options)
@@ -66,7 +66,7 @@ extension CheckTests {
     }
 
     @Test(
-        "L10: A lock that does not surely refuse leaves the password to PAM, and a wrong one counts",
+        "L10: Without a sure lock, PAM judges the password, and a wrong password counts",
         .enabled(if: isRoot && hasFaillock, "needs root and pam_faillock")
     )
     func unsureLock() async throws {
@@ -80,7 +80,7 @@ extension CheckTests {
             // The module unlocks, and the password is judged.
             try use(Self.stack("required", options + " unlock_time=600", in: folder))
             try Self.write([now - 700, now - 700], in: folder)
-            try expect(try await !bench.verify("1357"), "a wrong one counts")
+            try expect(try await !bench.verify("1357"), "a wrong password counts")
             #expect(try await bench.verify("2468"))
             // The lock is another stack's.
             try use(
@@ -92,7 +92,7 @@ extension CheckTests {
                 """
             )
             try Self.write([now, now], in: folder)
-            try expect(try await !bench.verify("1357"), "a wrong one counts")
+            try expect(try await !bench.verify("1357"), "a wrong password counts")
             #expect(try await bench.verify("2468"))
             // A line before the module grants.
             try use(
@@ -102,9 +102,10 @@ extension CheckTests {
             #expect(try await bench.verify("2468"))
             // The module's message refuses nothing.
             try use(Self.stack("optional", options, in: folder))
-            try expect(try await !bench.verify("1357"), "a wrong one counts")
+            try expect(try await !bench.verify("1357"), "a wrong password counts")
             // Without `preauth`, the lock appears after the password.
-            let lines = Self.stack("required", options, in: folder).split(separator: "\n").dropFirst()
+            let lines = Self.stack("required", options, in: folder).split(separator: "\n")
+                .dropFirst()
             try use(lines.joined(separator: "\n") + "\n")
             for passcode in ["1357", "2468"] {
                 try expect(try await !bench.verify(passcode), "\(passcode) counts")
@@ -129,14 +130,15 @@ extension CheckTests {
         ("deny=2 even_deny_root root_unlock_time=never", "", [90_000, 90_000], true),
         ("deny=2 even_deny_root root_unlock_time=60", "", [90, 90], false),
         ("deny=2 even_deny_root", "", [-90_000, -90_000], true),
-        ("", "deny = 2\neven_deny_root", [9, 9], true), ("", "deny=2\neven_deny_root\n", [9, 9], true),
+        ("", "deny = 2\neven_deny_root", [9, 9], true),
+        ("", "deny=2\neven_deny_root\n", [9, 9], true),
         ("", "  deny\t2 # three\r\n#deny=3\neven_deny_root", [9, 9], true),
         ("deny=3", "deny=2\neven_deny_root", [9, 9], false),
         ("", "silent\naudit\neven_deny_root\nunlock_time = 60", [90, 90, 90], false),
     ]
 
     @Test(
-        "A counter locks an account for the verifier if it does for pam_faillock",
+        "The verifier sees the same locks as pam_faillock",
         .enabled(if: isRoot && hasFaillock, "needs root and pam_faillock")
     )
     func counters() throws {

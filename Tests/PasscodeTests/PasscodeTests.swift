@@ -251,10 +251,14 @@ struct PasscodeTests {
     @Test(
         "A stack surely refuses a locked account only if no line before pam_faillock can end it",
         arguments: [
-            ("auth required pam_env.so\n-AUTH Requisite \\\n/lib/pam_faillock.so preauth silent", true),
+            (
+                "auth required pam_env.so\n-AUTH Requisite \\\n/lib/pam_faillock.so preauth silent",
+                true
+            ),
             ("@include optional\nauth required pam_faillock.so preauth", true),
             ("auth substack faillock", true), ("auth include itself\n@include faillock", false),
-            ("auth required pam_faillock.so", false), ("account required pam_faillock.so preauth", false),
+            ("auth required pam_faillock.so", false),
+            ("account required pam_faillock.so preauth", false),
             ("auth required pam_faillock.so preauth authsucc", false),
             ("auth optional pam_faillock.so preauth", false),
             ("auth [default=die] pam_faillock.so preauth", false),
@@ -275,7 +279,8 @@ struct PasscodeTests {
         let folder = try TemporaryFolder()
         let files = [
             "itself": lines, "faillock": "auth required pam_faillock.so preauth",
-            "optional": "auth optional pam_echo.so hello", "sufficient": "auth sufficient pam_u2f.so",
+            "optional": "auth optional pam_echo.so hello",
+            "sufficient": "auth sufficient pam_u2f.so",
         ]
         for (name, text) in files {
             try TemporaryFolder.write("\(folder.path)/\(name)", text.utf8)

@@ -1,9 +1,9 @@
 import Glibc
 import Linux
 
-/// The settings of a line of `pam_faillock`, which say whether an account is locked.
+/// The settings of a `pam_faillock` line, and the look-up whether an account is locked.
 ///
-/// Defaults, files and arithmetic are those of the module (`faillock_config.c`, `pam_faillock.c`).
+/// Defaults, files and arithmetic follow the module (`faillock_config.c`, `pam_faillock.c`).
 struct Faillock {
     private var folder = "/var/run/faillock"
     private var limit: UInt64 = 3
@@ -74,7 +74,7 @@ struct Faillock {
         times.removeAll { latest - $0 >= interval }
         guard times.count >= limit else { return nil }
         let duration = uid == 0 ? rootUnlockTime ?? unlockTime : unlockTime
-        // A time in the file is the user's to write, and wraps as in the module.
+        // The user can write any time into the file. Additions wrap as in the module.
         return duration > 0 && latest &+ duration < now ? nil : times.count
     }
 

@@ -8,10 +8,9 @@ struct PAMStack {
     private(set) var modules: [String] = []
     /// Whether the service has lines of `account`.
     private(set) var hasAccount = false
-    /// The settings of `pam_faillock`, if the stack grants nothing while that module has locked the
-    /// account.
+    /// The settings of `pam_faillock`, if the stack surely refuses a locked account.
     ///
-    /// The first line with `preauth` must be `required` or `requisite`. No line before it may end
+    /// The first line with `preauth` must be `required` or `requisite`. No earlier line may end
     /// the stack or jump, and no line may reset a failure.
     var faillock: Faillock? {
         guard !canReset else { return nil }

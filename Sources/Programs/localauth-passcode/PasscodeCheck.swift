@@ -97,9 +97,9 @@ struct PasscodeCheck {
     // SAFETY: the password stays in a single buffer that is wiped; an array could be copied.
     private func ask(_ user: String, _ passcode: UnsafeMutablePointer<CChar>) -> CheckReport {
         let stack = PAMStack(service: service, directory: directory)
-        // While pam_faillock locks the account, the stack refuses every password. It runs without
-        // one, for its message and delay. The user owns the counter and can imitate a lock, but no
-        // module sees the password then: an attempt that is not counted tries no password.
+        // While pam_faillock locks the account, the stack refuses every password, and runs without
+        // a password for the module's message and delay. The user owns the counter and can imitate
+        // a lock. No module sees the password then, so an uncounted attempt tries nothing.
         let failures = stack.faillock?.failures(of: user, uid: uid, at: UInt64(clamping: time(nil)))
         var conversation = Conversation(passcode: passcode, isWithheld: failures != nil)
         // SAFETY: PAM uses the address from pam_start to pam_end, which both run inside this
