@@ -216,7 +216,13 @@ package final class AuthService {
         await sensors.settled()
         try connection.requestName(Authentication1.busName)
         audit.write(AuditRecord(.serviceStarted))
-        onLoop { try? await self.keychain?.emptyFormerLog() }
+        onLoop {
+            do throws(KeychainError) {
+                try await self.keychain?.doFormerWork()
+            } catch {
+                log(.error, "the keychain can't be opened: \(error)")
+            }
+        }
         if let setAside { audit.write(AuditRecord(.databaseSetAside, [.file: setAside])) }
     }
 

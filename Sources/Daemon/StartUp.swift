@@ -57,8 +57,8 @@ extension Keychain {
             )
         } isThere: {
             KeychainStore.isThere(in: directory)
-        } hasLog: {
-            KeychainStore.hasLog(in: directory)
+        } hasWork: {
+            KeychainStore.hasWork(in: directory)
         }
     }
 }

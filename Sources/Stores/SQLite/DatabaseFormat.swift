@@ -5,7 +5,7 @@ package struct DatabaseFormat: Sendable {
     /// Distinguishes our databases from other programs' databases.
     let applicationID: Int64
     /// Increases with every change of the tables.
-    let version: Int64
+    package let version: Int64
     let tables: [String]
     /// The tables of earlier versions that can be upgraded, by version.
     let earlier: [Int64: [String]]

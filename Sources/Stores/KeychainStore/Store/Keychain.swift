@@ -10,8 +10,13 @@ package actor Keychain {
     private let thread: SerialThread
     private let open: @Sendable () throws(KeychainError) -> KeychainStore
     private let isThere: @Sendable () -> Bool
-    private let hasLog: @Sendable () -> Bool
+    private let hasWork: @Sendable () -> Bool
     private var store: KeychainStore?
+    /// A failed upgrade, and when a call may try again.
+    ///
+    /// Each try writes the whole file, so a full disk must not cost every call that time.
+    private var failedUpgrade: (error: KeychainError, end: ContinuousClock.Instant)?
+    private let pauseAfterUpgrade: Duration
     private var itemLimit: Int?
     private let aside = Mutex<String?>(nil)
 
@@ -23,18 +28,20 @@ package actor Keychain {
     ///
     /// If opening fails, the next call tries again.
     ///
-    /// `isThere` returns whether a keychain exists; otherwise opening creates it. `hasLog` returns
-    /// whether the database of a closed keychain has a log.
+    /// `isThere` returns whether a keychain exists; otherwise opening creates it. `hasWork` returns
+    /// whether a closed keychain has to be opened for work of its own.
     /// - Throws: `notAvailable` if no thread can be created.
     package init(
         opening open: @escaping @Sendable () throws(KeychainError) -> KeychainStore,
         isThere: @escaping @Sendable () -> Bool = { true },
-        hasLog: @escaping @Sendable () -> Bool = { false }
+        hasWork: @escaping @Sendable () -> Bool = { false },
+        pauseAfterUpgrade: Duration = .seconds(60)
     ) throws(KeychainError) {
         thread = try translating { () throws(SystemError) in try SerialThread(named: "keychain") }
         self.open = open
         self.isThere = isThere
-        self.hasLog = hasLog
+        self.hasWork = hasWork
+        self.pauseAfterUpgrade = pauseAfterUpgrade
     }
 
     deinit {
@@ -76,7 +83,14 @@ package actor Keychain {
 
     private func opened() throws(KeychainError) -> KeychainStore {
         if let store { return store }
-        let opened = try open()
+        if let failedUpgrade, failedUpgrade.end > .now { throw failedUpgrade.error }
+        let opened: KeychainStore
+        do throws(KeychainError) {
+            opened = try open()
+        } catch {
+            failedUpgrade = error.isOfUpgrade ? (error, .now + pauseAfterUpgrade) : nil
+            throw error
+        }
         if let itemLimit { opened.itemLimit = itemLimit }
         aside.withLock { $0 = opened.setAside }
         store = opened
@@ -110,11 +124,11 @@ package actor Keychain {
         store?.emptyLog()
     }
 
-    /// Empties the log that a killed process left, if any.
+    /// Empties the log that a killed process left, and upgrades a file of an earlier format.
     ///
     /// - Throws: The error of opening the keychain.
-    package func emptyFormerLog() throws(KeychainError) {
-        if store == nil, hasLog() { _ = try opened() }
+    package func doFormerWork() throws(KeychainError) {
+        if store == nil, hasWork() { _ = try opened() }
     }
 
     /// Empties the log and closes the files.

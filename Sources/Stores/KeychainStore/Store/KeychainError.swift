@@ -29,13 +29,31 @@ package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible
     package let message: String
     /// Whether the failure is a missing or wrong master key.
     package let needsMasterKey: Bool
+    /// Whether the file has an earlier format, and its upgrade failed.
+    let isOfUpgrade: Bool
 
     package var description: String { message }
 
-    init(_ code: Code, _ message: String, needsMasterKey: Bool = false) {
+    init(
+        _ code: Code,
+        _ message: String,
+        needsMasterKey: Bool = false,
+        isOfUpgrade: Bool = false
+    ) {
         self.code = code
         self.message = message
         self.needsMasterKey = needsMasterKey
+        self.isOfUpgrade = isOfUpgrade
+    }
+
+    init(ofUpgrade error: SystemError, needing bytes: Int64) {
+        self.init(
+            .notAvailable,
+            "The keychain's file has an earlier format, and its upgrade failed. All items are "
+                + "safe. The upgrade needs \(bytes / 1024 + 1) KiB of free space, and the service "
+                + "tries again after a minute. \(error)",
+            isOfUpgrade: true
+        )
     }
 
     init(_ error: SystemError) {

@@ -16,13 +16,20 @@ extension KeychainStore {
         access(path(in: directory) + "/" + databaseName, F_OK) == 0
     }
 
-    /// Whether the database of a closed keychain has a log, as after a kill.
+    /// Whether opening a closed keychain has work to do: its database has a log, as after a kill, or
+    /// an earlier format.
     ///
-    /// Creates and opens no files.
-    package static func hasLog(in directory: String) -> Bool {
+    /// Creates and changes no files.
+    package static func hasWork(in directory: String) -> Bool {
+        let file = path(in: directory) + "/" + databaseName
         var status = stat()
-        let log = path(in: directory) + "/" + databaseName + "-wal"
-        return stat(log, &status) == 0 && status.st_size > 0
+        if stat(file + "-wal", &status) == 0, status.st_size > 0 { return true }
+        // The offset of `user_version` in the header of an SQLite file.
+        var format = [UInt8](repeating: 0, count: 4)
+        guard let header = OwnedDescriptor.open(file, O_RDONLY | O_NOFOLLOW),
+            pread(header.rawValue, &format, format.count, 60) == format.count
+        else { return false }
+        return format.reduce(0) { $0 << 8 | Int64($1) } < KeychainSchema.format.version
     }
 
     private static let databaseName = "items.sqlite"
@@ -165,10 +172,11 @@ extension KeychainStore {
         of database: Database,
         _ ring: KeyRing
     ) throws(KeychainError) -> LedgerRoot {
-        let (bytes, codes) = try translating { () throws(SystemError) in
+        let (bytes, codes, format) = try translating { () throws(SystemError) in
             (
                 try KeychainSchema.meta("root", in: database) ?? [],
-                try KeychainSchema.ledgerCodes(in: database)
+                try KeychainSchema.ledgerCodes(in: database),
+                try database.integer("PRAGMA user_version")
             )
         }
         var reader = ByteReader(bytes)
@@ -177,7 +185,9 @@ extension KeychainStore {
         let code = try reader.value()
         root.codes = codes
         // The first call of each user compares that user's ledger with its code.
-        guard reader.isAtEnd, KeyRing.isSame(code, root.code(ring)) else { throw tampered }
+        // The format in the file's header is not authenticated by itself.
+        let isOfFormat = [format, 2].contains { KeyRing.isSame(code, root.code(ring, format: $0)) }
+        guard reader.isAtEnd, isOfFormat else { throw tampered }
         return root
     }
 

@@ -7,11 +7,14 @@ extension KeychainStore {
     /// In format 1, a ledger was a single list of ids and versions, and a search read every item.
     /// Up to format 2, records, ledgers and pages were not encrypted. A ledger that is not
     /// authentic stays unchanged, and its user remains refused.
+    ///
+    /// - Throws: `decode` for a file that is encrypted already; `notAvailable` for a failed write.
+    ///   Both leave the file as it was.
     func upgrade() throws(KeychainError) {
         var next = root
         next.counter += 1
         var isUpgraded = false
-        try translating { () throws(SystemError) in
+        do throws(SystemError) {
             try KeychainSchema.format.upgrade(database) { old throws(SystemError) in
                 try KeychainSchema.replaceTables(in: database) { () throws(SystemError) in
                     for (uid, code) in root.codes.sorted(by: { $0.key < $1.key }) {
@@ -24,8 +27,18 @@ extension KeychainStore {
                 try Self.write(next.counter, next.code(ring), to: database)
                 isUpgraded = true
             }
+        } catch {
+            guard error.code != .damaged else { throw KeychainError(error) }
+            throw KeychainError(ofUpgrade: error, needing: Self.spaceForUpgrade(of: database))
         }
         if isUpgraded { note(next) }
+    }
+
+    /// The bytes that an upgrade needs: the log, the new tables, and zeros over the old tables.
+    private static func spaceForUpgrade(of database: Database) -> Int64 {
+        let pages = try? database.integer("PRAGMA page_count")
+        let size = try? database.integer("PRAGMA page_size")
+        return 3 * (pages ?? 0) * (size ?? 0)
     }
 
     private func upgradeLedger(
@@ -36,6 +49,14 @@ extension KeychainStore {
     ) throws(SystemError) {
         let old = try KeychainSchema.ledger(of: uid, in: database, former: true) ?? []
         let isAuthentic = KeyRing.isSame(LedgerRoot.code(of: old, uid: uid, ring: ring), code)
+        // A second encryption would destroy the items.
+        guard !isAuthentic || (try? ring.open(old, at: LedgerRoot.place(of: uid))) == nil else {
+            throw SystemError(
+                .damaged,
+                "The number of its format was changed.",
+                path: database.path
+            )
+        }
         if isAuthentic, format == 1, let versions = try? Self.firstLedger(old) {
             let (ledger, rewriting) = try paged(versions, of: uid, at: next.counter)
             try write(ledger, rewriting, of: uid, root: &next)

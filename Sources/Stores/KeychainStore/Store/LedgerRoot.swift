@@ -41,8 +41,14 @@ struct LedgerRoot {
         return ring.ledgerCode(writer.bytes)
     }
 
-    func code(_ ring: KeyRing) -> [UInt8] {
-        var writer = ByteWriter("root")
+    /// The root's code, which is valid for one format of the file alone.
+    ///
+    /// Up to format 2, and in early files of format 3, the code names no format.
+    func code(
+        _ ring: KeyRing,
+        format: Int64 = KeychainSchema.format.version
+    ) -> [UInt8] {
+        var writer = ByteWriter(format > 2 ? "root of format \(format)" : "root")
         writer.add(counter)
         for (uid, code) in codes.sorted(by: { $0.key < $1.key }) {
             writer.add(uid)
