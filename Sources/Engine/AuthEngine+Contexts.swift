@@ -6,6 +6,11 @@ extension AuthEngine {
         contexts[context]?.isInvalid == true
     }
 
+    /// Whether a person proved their presence in this context at any time.
+    package func hasSuccess(_ context: ContextID) -> Bool {
+        contexts[context]?.successes.isEmpty == false
+    }
+
     /// Returns a success of the context that satisfies this policy at that moment, or nil.
     ///
     /// Without `minimumStrength` every success is strong enough. A success by password always is. A

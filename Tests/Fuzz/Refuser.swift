@@ -217,6 +217,11 @@ extension Refuser: Keychain1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[UInt8]> { throw Self.refusal }
+    func readMatching(
+        query: [String: Variant],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[[String: Variant]]> { throw Self.refusal }
     func update(
         id: String,
         attributes: [String: Variant],

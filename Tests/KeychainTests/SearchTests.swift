@@ -61,7 +61,7 @@ struct SearchTests {
         let gone = Set([ids[0], ids[20], ids[47]])
         #expect(try store.delete(Array(gone), caller: .person).count == gone.count)
         while try !store.advance(&search) {}
-        #expect(search.items.map(\.id) == ids.filter { !gone.contains($0) })
+        #expect(search.items.map(\.item.id) == ids.filter { !gone.contains($0) })
     }
 }
 

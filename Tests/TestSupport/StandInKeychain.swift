@@ -89,6 +89,15 @@ package import Sealing
 
     package func sealingKey(for peer: Peer?) throws(DBusError) -> [UInt8] { key.publicKey }
 
+    /// Answers as a service that lacks the method.
+    package func readMatching(
+        query: [String: Variant],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[[String: Variant]]> {
+        throw DBusError(.unknownMethod, "There is no such method.")
+    }
+
     // MARK: Never called
 
     private static let unused = DBusError(.notSupported, "Nothing of that.")

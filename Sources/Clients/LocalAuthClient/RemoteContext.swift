@@ -57,6 +57,11 @@ package final class RemoteContext {
         return made
     }
 
+    /// Returns the path of the known object if it belongs to this service.
+    package func existingPath(on service: RemoteService) -> ObjectPath? {
+        object(on: service)?.path
+    }
+
     /// Returns the known object if it belongs to this service.
     ///
     /// Comparing the owner is not enough: a restarted bus reuses unique names on another

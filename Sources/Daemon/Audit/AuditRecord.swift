@@ -24,7 +24,7 @@ struct AuditRecord: Hashable, Sendable {
         let kind: AuditKind
         switch member {
         case "Evaluate", "EvaluateAccessControl": kind = .evaluationEnded
-        case "Read", "Sign", "Decrypt", "KeyExchange": kind = .itemUsed
+        case "Read", "ReadMatching", "Sign", "Decrypt", "KeyExchange": kind = .itemUsed
         case "Add", "CreateKey": kind = .itemAdded
         case "Update", "SetSecret": kind = .itemChanged
         case "Delete": kind = .itemDeleted

@@ -86,11 +86,14 @@ extension KeychainObject {
 
     /// The most items to keep in memory during queries to other processes; longer results are
     /// searched again.
-    private static let itemsKept = 8
+    static let itemsKept = 8
 
     /// Returns the result of a search without items that have become invalid (R67, R69).
+    ///
+    /// A result with more than `limit` items is not kept during queries to other processes.
     func current<Found: Sendable>(
         for peer: Peer,
+        keeping limit: Int = itemsKept,
         _ accessControls: (Found) -> [AccessControl],
         find: @Sendable (Keychain, Caller) async throws(KeychainError) -> Found
     ) async throws(DBusError) -> Found {
@@ -103,7 +106,7 @@ extension KeychainObject {
         let needsEnrolment = controls.contains(where: \.isOfCurrentEnrolment)
         let needsPasscode = controls.contains(where: \.needsPasscodeSet)
         // Results of many calls that wait for one slow sensor would need hundreds of megabytes.
-        if needsEnrolment || needsPasscode, controls.count > Self.itemsKept { found = nil }
+        if needsEnrolment || needsPasscode, controls.count > limit { found = nil }
         let isOutdated = await refresh(
             enrolment: needsEnrolment,
             passcode: needsPasscode,

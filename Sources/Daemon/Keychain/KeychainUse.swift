@@ -54,6 +54,49 @@ extension KeychainObject {
         }
     }
 
+    /// Returns the secrets of found items that need no prompt, with the numbers of the items.
+    ///
+    /// A guarded item is opened only if it is the only one, so that a call costs at most one
+    /// evaluation. A refusal is not told: Read tells the cause.
+    func secrets(
+        of found: [FoundItem],
+        _ use: KeychainUse,
+        isWanted: Bool
+    ) async -> [(index: Int, secret: SecretBytes)] {
+        var secrets: [(index: Int, secret: SecretBytes)] = []
+        for (index, item) in found.enumerated() {
+            guard let secret = item.secret else { continue }
+            secrets.append((index, secret))
+            report(.itemUsed, .read, by: use.peer, item.item.id, for: use.requester)
+        }
+        guard isWanted, secrets.isEmpty, found.count == 1, let item = found.first?.item,
+            !item.isOwnKey, use.context?.mayProve == true
+        else { return secrets }
+        use.id = item.id
+        do throws(DBusError) {
+            let permission = try await permission(for: use, item)
+            let secret = try await turn(for: use, permission) {
+                keychain,
+                permission,
+                caller throws(KeychainError) in
+                try keychain.secret(
+                    of: item.id,
+                    authorization: permission.authorization,
+                    password: permission.password,
+                    caller: caller
+                )
+            }
+            let mechanism = permission.mechanism
+            let requester = use.requester
+            report(.itemUsed, .read, by: use.peer, item.id, mechanism: mechanism, for: requester)
+            return [(0, secret)]
+        } catch {
+            let isDecided = error.name != .keychainInteractionNotAllowed
+            if isDecided { report(.itemUsed, .read, by: use.peer, item.id, outcome: error.outcome) }
+            return []
+        }
+    }
+
     /// Obtains the permission for a use, from an earlier proof in the context or by a prompt.
     ///
     /// - Throws: The errors of R68.
@@ -177,7 +220,8 @@ extension KeychainObject {
 /// A use of an item or a key, with its arguments fixed when the call arrived.
 @BusActor
 final class KeychainUse {
-    let id: String
+    /// The id of the item; ReadMatching sets it when the item is found.
+    var id: String
     let operation: AccessOperation
     let kind: ItemOperation
     let peer: Peer
@@ -196,7 +240,8 @@ final class KeychainUse {
         _ reason: String,
         _ options: [String: Variant],
         _ call: IncomingCall,
-        _ evaluations: Evaluations
+        _ evaluations: Evaluations,
+        asks: Bool = true
     ) throws(DBusError) {
         evaluations.clients.unknownOptions.take(options, of: call)
         self.id = id
@@ -214,6 +259,7 @@ final class KeychainUse {
         }
         self.reason = reason.isEmpty ? context?.reason ?? "" : reason
         context?.complete(&options)
+        if !asks { options.isInteractionNotAllowed = true }
         self.options = options
     }
 

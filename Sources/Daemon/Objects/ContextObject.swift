@@ -231,6 +231,9 @@ final class ContextObject: Context1Service {
     /// The app's own password, set by the app or typed by a person.
     var applicationPassword: SecretBytes? { credentials[.applicationPassword] }
 
+    /// Whether an item may open on this context without a prompt.
+    var mayProve: Bool { evaluations.engine.hasSuccess(id) || applicationPassword != nil }
+
     /// Keeps a password that a person typed, as if the app had set it (R37).
     func keep(applicationPassword: SecretBytes) {
         guard !isOver else { return }

@@ -113,18 +113,64 @@ final class KeychainObject: Keychain1Service {
         let values = try KeychainValues.attributes(visible(query, to: call.peer))
         let skips = try OptionReader(options).value("skip-authenticated", \.asBool) ?? false
         return .later { () throws(DBusError) in
-            try await self.current(for: call.peer) {
-                $0.map(\.accessControl)
-            } find: { keychain, caller throws(KeychainError) in
+            try await self.found(by: call.peer) { keychain, caller throws(KeychainError) in
                 try await keychain.search(
                     try Query(values),
                     skipsAuthenticated: skips,
                     caller: caller
                 )
             }
-            .filter { !self.temporary.contains($0.id) }
-            .map(KeychainValues.wire)
+            .map { KeychainValues.wire($0.item) }
         }
+    }
+
+    func readMatching(
+        query: [String: Variant],
+        options: [String: Variant],
+        call: IncomingCall
+    ) throws(DBusError) -> Answer<[[String: Variant]]> {
+        let values = try KeychainValues.attributes(visible(query, to: call.peer))
+        let reader = OptionReader(options)
+        let skips = try reader.value("skip-authenticated", \.asBool) ?? false
+        let wanted = try reader.value("secrets", \.asUInt32).map(Int.init) ?? .max
+        let reply = try SecretReply(options, of: call)
+        let use = try KeychainUse("", .useItem, .read, "", options, call, evaluations, asks: false)
+        return .later { () throws(DBusError) in
+            let found = try await self.found(by: call.peer, keeping: 0) {
+                keychain,
+                caller throws(KeychainError) in
+                try await keychain.search(
+                    try Query(values),
+                    skipsAuthenticated: skips,
+                    opening: min(wanted, Self.mostSecrets),
+                    caller: caller
+                )
+            }
+            let secrets = await self.secrets(of: found, use, isWanted: wanted > 0)
+            var items = found.map { KeychainValues.wire($0.item) }
+            for (index, secret) in secrets {
+                items[index]["secret"] = .bytes(try reply.bytes(of: secret))
+            }
+            return items
+        }
+    }
+
+    /// The most secrets in a reply of ReadMatching.
+    private static let mostSecrets = 16
+
+    /// Runs a search, without results that have become invalid or are temporary.
+    private func found(
+        by peer: Peer,
+        keeping limit: Int = itemsKept,
+        _ find: @Sendable (Keychain, Caller) async throws(KeychainError) -> [FoundItem]
+    ) async throws(DBusError) -> [FoundItem] {
+        try await current(
+            for: peer,
+            keeping: limit,
+            { $0.map(\.item.accessControl) },
+            find: find
+        )
+        .filter { !temporary.contains($0.item.id) }
     }
 
     func read(

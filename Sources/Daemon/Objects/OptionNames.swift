@@ -27,6 +27,7 @@ enum OptionNames {
             "Add": ["context", "replaces", "in-place", "key-material", "created", "sealed"],
             "CreateKey": ["context", "temporary"],
             "Search": ["skip-authenticated"],
+            "ReadMatching": ["skip-authenticated", "secrets", "seal-to", "context", "requester"],
             "Update": ["keep"],
             "SetSecret": ["context", "attributes", "sealed"],
             "Sign": use, "Read": use.union(["seal-to"]), "Decrypt": use.union(["seal-to"]),

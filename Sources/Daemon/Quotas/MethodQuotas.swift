@@ -49,7 +49,8 @@ enum MethodQuotas {
         ],
         Keychain1.interface: [
             "Add": .query, "CreateKey": .query, "Decrypt": .interactive, "Delete": .query,
-            "KeyExchange": .interactive, "Read": .interactive, "Search": .query,
+            "KeyExchange": .interactive, "Read": .interactive, "ReadMatching": .interactive,
+            "Search": .query,
             "SetSecret": .query,
             "Sign": .interactive, "Update": .query,
         ],

@@ -132,7 +132,7 @@ struct Confinement {
 
     /// Whether a label belongs to a confining profile or domain, or has an unknown form.
     private static func isConfining(_ label: String) -> Bool {
-        if label.hasPrefix("snap.") { return true }
+        if SandboxID.profiles(in: label).contains(where: { $0.hasPrefix("snap.") }) { return true }
         // AppArmor: the profile with its mode.
         if label == "unconfined" { return false }
         if label.hasSuffix(")") {

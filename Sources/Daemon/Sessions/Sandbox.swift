@@ -38,8 +38,14 @@ enum SandboxID {
     /// Returns the id in groups and labels; nil if there is no id, or different ids.
     static func find(groups: [String], labels: [String]) -> String? {
         let units = groups.flatMap { $0.split(separator: "/").dropFirst().map(String.init) }
-        let found = Set(units.compactMap(inUnit) + labels.compactMap(inLabel))
+        let profiles = labels.flatMap(profiles)
+        let found = Set(units.compactMap(inUnit) + profiles.compactMap(inLabel))
         return found.count == 1 ? found.first.flatMap(valid) : nil
+    }
+
+    /// Returns the profiles of a label, which AppArmor joins when they are stacked.
+    static func profiles(in label: String) -> [String] {
+        label.split(separator: "//&").map(String.init)
     }
 
     private static func inUnit(_ unit: String) -> String? {

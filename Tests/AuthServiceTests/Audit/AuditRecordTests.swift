@@ -117,7 +117,8 @@ struct AuditRecordTests {
     func refusals() {
         let kinds: [String: AuditKind] = [
             "Evaluate": .evaluationEnded, "EvaluateAccessControl": .evaluationEnded,
-            "Read": .itemUsed, "Sign": .itemUsed, "Decrypt": .itemUsed, "KeyExchange": .itemUsed,
+            "Read": .itemUsed, "ReadMatching": .itemUsed, "Sign": .itemUsed,
+            "Decrypt": .itemUsed, "KeyExchange": .itemUsed,
             "Add": .itemAdded, "CreateKey": .itemAdded, "Update": .itemChanged,
             "SetSecret": .itemChanged, "Delete": .itemDeleted,
         ]

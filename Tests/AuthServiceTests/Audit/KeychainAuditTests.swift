@@ -21,6 +21,39 @@ struct KeychainAuditTests {
             }
     }
 
+    @Test("L15: each secret that a search returns is a record, and a refused proof is one")
+    func matches() async throws {
+        try await AuditBench.run { bench in
+            let person = try await Person(bus: bench.bus)
+            let keychain = bench.keychain(person.connection)
+            let (sensor, template) = try await bench.sensor(for: person.peer.uid)
+            let first = try await keychain.add("a")
+            _ = try await keychain.add("b")
+            let guarded = try await keychain.add("guarded", flags: .biometryAny)
+            let path = try await bench.manager(person.connection).createContext(properties: [:])
+            let context = Context1Proxy(
+                person.connection,
+                destination: TestDaemon.name,
+                path: path
+            )
+            let one: [String: Variant] = ["secrets": .uint32(1)]
+            _ = try await keychain.proxy.readMatching(query: [:], options: one)
+            let query: [String: Variant] = ["svce": .string("guarded")]
+            let lent = KeychainClient.options(context)
+            // Without a proof nothing is decided.
+            _ = try await keychain.proxy.readMatching(query: query, options: lent)
+            let call = try context.evaluateStream(policy: 1, reason: "a", options: [:])
+            try await sensor.operation().succeed(template)
+            _ = try await call.reply()
+            _ = try await keychain.proxy.readMatching(query: query, options: lent)
+            #expect(
+                Self.said(bench, "item-used") == [
+                    ["read", first, "Success", nil], ["read", guarded, "Success", "context"],
+                ]
+            )
+        }
+    }
+
     @Test("L15: operations on items and refusals are recorded without the items' content")
     func records() async throws {
         try await AuditBench.run { bench in

@@ -145,6 +145,12 @@ struct ConfinementTests {
                 "firefox_dev"
             ),
             ([], ["snap.chat.chat (complain)"], "chat"),
+            ([], ["snap.chat.hook.configure (enforce)"], "chat"),
+            ([], ["snap.chat.chat//null-/usr/bin/x (enforce)"], "chat"),
+            ([], ["snap.chat.chat//&lxd-x (enforce)"], "chat"),
+            ([], ["lxd-x//&snap.chat.chat (enforce)"], "chat"),
+            ([], ["snap.one.x//&snap.two.x (enforce)"], nil), ([], ["snap. (enforce)"], nil),
+            ([], [":lxd-x:snap.chat.chat (enforce)"], nil),
             (["app-flatpak-org.a-1.scope", "app-flatpak-org.b-1.scope"], [], nil),
             (["snap.one.x.scope"], ["snap.two.x"], nil), (["flatpak-org.a-x.scope"], [], nil),
             (["app-flatpak-org.a\\x2fb-1.scope"], [], nil), (["app-flatpak--1.scope"], [], nil),
@@ -161,6 +167,7 @@ struct ConfinementTests {
         arguments: [
             ("unconfined", true), ("chrome (unconfined)", true), ("evince (complain)", true),
             ("evince (enforce)", false), ("snap.chat.chat (complain)", false),
+            ("lxd-x//&snap.chat.chat (complain)", false),
             ("unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023", true),
             ("system_u:system_r:container_t:s0:c1,c2", false),
             ("unconfined_u:unconfined_r:sandbox_web_t:s0", false),

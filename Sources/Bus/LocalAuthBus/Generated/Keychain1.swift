@@ -25,6 +25,9 @@ public protocol Keychain1Service: AnyObject {
     /// Returns the secret of an item, with a prompt if the item needs authentication.
     func read(id: String, reason: String, options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<[UInt8]>
+    /// Finds items as Search does, and adds secrets that need no prompt.
+    func readMatching(query: [String: Variant], options: [String: Variant],
+        call: IncomingCall) throws(DBusError) -> Answer<[[String: Variant]]>
     /// Changes attributes of an item, without a prompt.
     func update(id: String, attributes: [String: Variant], options: [String: Variant],
         call: IncomingCall) throws(DBusError) -> Answer<Void>
@@ -68,6 +71,8 @@ public struct Keychain1Interface: ServedInterface {
             .init("Read", "s id, s reason, a{sv} options", "ay secret", isSensitive: true,
                 "Returns the secret of an item, with a prompt if the item needs "
                     + "authentication."),
+            .init("ReadMatching", "a{sv} query, a{sv} options", "aa{sv} items", isSensitive: true,
+                "Finds items as Search does, and adds secrets that need no prompt."),
             .init("Update", "s id, a{sv} attributes, a{sv} options", "",
                 "Changes attributes of an item, without a prompt."),
             .init("SetSecret", "s id, ay secret, a{sv} options", "", isSensitive: true,
@@ -124,6 +129,16 @@ public struct Keychain1Interface: ServedInterface {
             let answer = try service.read(id: input.id, reason: input.reason,
                 options: input.options, call: call)
             call.answer(answer, "ay") { value, writer throws(DBusError) in try writer.write(value) }
+        case "ReadMatching":
+            let input = try call.read("a{sv}a{sv}") { reader throws(DBusError) in
+                (query: try reader.read([String: Variant].self),
+                    options: try reader.read([String: Variant].self))
+            }
+            let answer = try service.readMatching(query: input.query, options: input.options,
+                call: call)
+            call.answer(answer, "aa{sv}") { value, writer throws(DBusError) in
+                try writer.write(value)
+            }
         case "Update":
             let input = try call.read("sa{sv}a{sv}") { reader throws(DBusError) in
                 (id: try reader.read(String.self),
@@ -232,6 +247,14 @@ extension Proxy<Keychain1> {
             timeout) { writer throws(DBusError) in
             try writer.write(id); try writer.write(reason); try writer.write(options)
         } read: { reader throws(DBusError) in try reader.read([UInt8].self) }
+    }
+    /// Finds items as Search does, and adds secrets that need no prompt.
+    public func readMatching(query: [String: Variant], options: [String: Variant],
+        timeout: Duration? = nil) async throws(DBusError) -> [[String: Variant]] {
+        try await call("ReadMatching", "a{sv}a{sv}", "aa{sv}", isSensitive: true,
+            timeout) { writer throws(DBusError) in
+            try writer.write(query); try writer.write(options)
+        } read: { reader throws(DBusError) in try reader.read([[String: Variant]].self) }
     }
     /// Changes attributes of an item, without a prompt.
     public func update(id: String, attributes: [String: Variant], options: [String: Variant],

@@ -45,7 +45,7 @@ extension RemoteKeychain {
             var found: [[String: Variant]] = []
             var failure: KeychainFailure?
             do throws(KeychainFailure) {
-                found = try await keychain.find(query)
+                found = try await keychain.find(query, reads: true)
             } catch {
                 failure = error
             }
@@ -55,7 +55,7 @@ extension RemoteKeychain {
             }
         }
         let keychain = try await RemoteKeychain(connection)
-        return try await keychain.results(try await keychain.find(query), of: query)
+        return try await keychain.results(try await keychain.find(query, reads: true), of: query)
     }
 
     /// Returns the requested parts of found items.
@@ -65,12 +65,15 @@ extension RemoteKeychain {
     ) async throws(KeychainFailure) -> ItemResult {
         let limit = query.limit ?? 1
         let guarded = found.prefix(limit)
-            .filter { query.needsSecret(of: $0) && !ItemDictionary.isFree($0) }
+            .filter {
+                $0["secret"] == nil && query.needsSecret(of: $0) && !ItemDictionary.isFree($0)
+            }
         let shared = shared(by: guarded.map { $0["flags"]?.asUInt64 ?? 0 }, query)
         defer { withExtendedLifetime(shared) {} }
         var results: [ItemResult] = []
-        for attributes in found {
+        for var attributes in found {
             guard results.count < limit else { break }
+            let sealed = attributes.removeValue(forKey: "secret")?.asBytes
             guard let id = attributes["id"]?.asString else { continue }
             guard query.needsSecret(of: attributes) else {
                 results.append(try query.result(attributes, secret: nil))
@@ -81,7 +84,7 @@ extension RemoteKeychain {
             use.needsNoPrompt = ItemDictionary.isFree(attributes)
             use.shared = use.needsNoPrompt ? nil : shared
             do throws(KeychainFailure) {
-                secret = try await read(id, use)
+                if let sealed { secret = try open(sealed) } else { secret = try await read(id, use) }
             } catch {
                 // `kSecUseAuthenticationUISkip`: omit items that need a prompt.
                 guard query.interaction == .skipped, !use.needsNoPrompt,
@@ -118,21 +121,30 @@ extension RemoteKeychain {
     private static let notFound = KeychainFailure(errSecItemNotFound, "The item does not exist.")
 
     /// Finds items with their attributes; throws `errSecItemNotFound` instead of an empty list.
+    ///
+    /// With `reads`, the attribute `secret` of the first items is their sealed secret, if the query
+    /// wants it and no prompt is needed.
     func find(
         _ query: ItemDictionary,
-        limit: Int = .max
+        limit: Int = .max,
+        reads: Bool = false
     ) async throws(KeychainFailure) -> [[String: Variant]] {
         guard !query.isOfForeignClass else { throw Self.notFound }
         _ = try query.control()
         guard !query.isOfReference || !query.hasAttributes else {
             throw KeychainFailure(errSecParam, "Beside kSecValuePersistentRef is no attribute.")
         }
-        let found = try await search(
-            query.wanted(),
-            // An evaluated context can open a guarded item without a prompt.
-            skippingGuarded: query.interaction == .skipped && !query.mayOpenGuarded
-        )
-        .filter(query.isMet)
+        // An evaluated context can open a guarded item without a prompt.
+        let skips = query.interaction == .skipped && !query.mayOpenGuarded
+        let all =
+            reads && query.mayNeedSecrets && query.context?.isInvalidated != true
+            ? try await readMatching(
+                query.wanted(),
+                secrets: query.limit ?? 1,
+                skippingGuarded: skips,
+                on: preparedContext(of: query)
+            ) : try await search(query.wanted(), skippingGuarded: skips)
+        let found = all.filter(query.isMet)
         guard !found.isEmpty else { throw Self.notFound }
         return Array(found.prefix(limit))
     }
@@ -290,6 +302,12 @@ extension ItemDictionary {
 
     /// Whether an item needs no prompt.
     static func isFree(_ item: [String: Variant]) -> Bool { (item["flags"]?.asUInt64 ?? 0) == 0 }
+
+    /// Whether the requested parts may include secrets.
+    fileprivate var mayNeedSecrets: Bool {
+        returns.contains(.data)
+            || (returns.contains(.reference) && (itemClass ?? "keys") == "keys")
+    }
 
     /// Whether the requested parts include the secret.
     func needsSecret(of item: [String: Variant]) -> Bool {

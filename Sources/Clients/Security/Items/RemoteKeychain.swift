@@ -135,6 +135,52 @@ package struct RemoteKeychain {
         }
     }
 
+    /// Finds items, with the secrets of the first items that need no prompt.
+    ///
+    /// - Parameters:
+    ///   - count: The number of items whose secrets are wanted.
+    ///   - context: The evaluated context that may open a guarded item; nil for none.
+    func readMatching(
+        _ query: [String: Variant],
+        secrets count: Int,
+        skippingGuarded: Bool,
+        on context: ObjectPath?
+    ) async throws(KeychainFailure) -> [[String: Variant]] {
+        var more = RemoteService.sealingReply
+        more["secrets"] = .uint32(UInt32(clamping: count))
+        more["context"] = context.map(Variant.objectPath)
+        if skippingGuarded { more["skip-authenticated"] = .bool(true) }
+        let options = more
+        do throws(DBusError) {
+            return try await Gate.reading.pass { () async throws(DBusError) in
+                try await RemoteService.retryingReadOnly { () throws(DBusError) in
+                    try await proxy.readMatching(query: query, options: options)
+                }
+            }
+        } catch {
+            // An older service lacks the method, and the context may be gone.
+            guard error.name == .unknownMethod || error.name == .unknownObject else {
+                throw KeychainFailure(error)
+            }
+            return try await search(query, skippingGuarded: skippingGuarded)
+        }
+    }
+
+    /// Opens the secret of an item that ``readMatching(_:secrets:skippingGuarded:on:)`` found.
+    func open(_ sealed: [UInt8]) throws(KeychainFailure) -> [UInt8] {
+        do throws(DBusError) {
+            return try service.open(sealed).use { $0 }
+        } catch {
+            throw KeychainFailure(error)
+        }
+    }
+
+    /// The context object of a query, if no call is needed to prepare it.
+    func preparedContext(of query: ItemDictionary) -> ObjectPath? {
+        guard let context = query.context, !context.isInvalidated else { return nil }
+        return context.remote.existingPath(on: service)
+    }
+
     package func read(_ id: String, _ use: PromptOptions) async throws(KeychainFailure) -> [UInt8] {
         try await receive(use) { options throws(DBusError) in
             try await proxy.read(id: id, reason: use.text, options: options)

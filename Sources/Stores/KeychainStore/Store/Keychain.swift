@@ -61,21 +61,35 @@ package actor Keychain {
     /// Returns the items that a query finds; see
     /// ``KeychainStore/search(_:skipsAuthenticated:caller:)``.
     ///
+    /// `opening` is the number of items whose secrets are wanted, from the first on.
+    ///
     /// Other calls run between the steps of a search, because a user may have more than a gigabyte
     /// of items.
     package func search(
         _ query: Query,
         skipsAuthenticated: Bool = false,
+        opening count: Int = 0,
         caller: Caller
-    ) async throws(KeychainError) -> [Item] {
-        var search = ItemSearch(query, skipsAuthenticated: skipsAuthenticated, caller: caller)
+    ) async throws(KeychainError) -> [FoundItem] {
+        var search = ItemSearch(
+            query,
+            skipsAuthenticated: skipsAuthenticated,
+            keepsEnvelopes: count > 0,
+            caller: caller
+        )
         while try !opened().advance(&search) {
             guard !Task.isCancelled else {
                 throw KeychainError(.notAvailable, "The caller has left.")
             }
             await Task.yield()
         }
-        return search.items
+        // The rows were read in this turn or an earlier turn with an equal ledger.
+        let store = try opened()
+        return search.items.enumerated()
+            .map { number, found in
+                let secret = number < count ? store.freeSecret(of: found.item, found.envelope) : nil
+                return FoundItem(item: found.item, secret: secret)
+            }
     }
 
     /// The path of a damaged database that opening set aside; nil if there was none.

@@ -1,6 +1,14 @@
 import AuthEngine
 import Linux
 import SQLite
+import Sealing
+
+/// An item of a search.
+package struct FoundItem: Sendable {
+    package let item: Item
+    /// The secret, if the search was to open items and this item needs no proof.
+    package let secret: SecretBytes?
+}
 
 /// A search that runs in steps, so that other calls can run between them.
 struct ItemSearch {
@@ -20,18 +28,25 @@ struct ItemSearch {
     fileprivate var hasAuthentic = false
     /// Whether any item so far was not authentic.
     fileprivate var hasDamaged = false
-    fileprivate var found: [Item] = []
+    fileprivate var found: [(item: Item, envelope: [UInt8])] = []
     fileprivate var answerSize = 0
+    /// The bytes of kept envelopes.
+    private var envelopeSize = 0
+    private let keepsEnvelopes: Bool
 
-    init(_ query: Query, skipsAuthenticated: Bool, caller: Caller) {
+    /// The most bytes of envelopes to keep.
+    private static let envelopeLimit = 2 * 1024 * 1024
+
+    init(_ query: Query, skipsAuthenticated: Bool, keepsEnvelopes: Bool = false, caller: Caller) {
         self.query = query
         self.skipsAuthenticated = skipsAuthenticated
+        self.keepsEnvelopes = keepsEnvelopes
         self.caller = caller
     }
 
-    /// The items found, in the order of their creation.
-    var items: [Item] {
-        found.sorted { ($0.created, $0.added) < ($1.created, $1.added) }
+    /// The items found, in the order of their creation, with the envelopes that were kept.
+    var items: [(item: Item, envelope: [UInt8])] {
+        found.sorted { ($0.item.created, $0.item.added) < ($1.item.created, $1.item.added) }
     }
 
     fileprivate mutating func begin(
@@ -44,12 +59,15 @@ struct ItemSearch {
         self.hasDamaged = hasDamaged
         hasAuthentic = false
         found = []
-        answerSize = 0
+        (answerSize, envelopeSize) = (0, 0)
     }
 
     /// Adds an item that was read; nil stands for an item that is not authentic.
-    fileprivate mutating func take(_ item: Item?) throws(KeychainError) {
-        guard let item else {
+    fileprivate mutating func take(
+        _ item: Item?,
+        _ row: KeychainSchema.Row?
+    ) throws(KeychainError) {
+        guard let item, let row else {
             hasDamaged = true
             return
         }
@@ -58,7 +76,9 @@ struct ItemSearch {
         let requirement = item.accessControl.requirement(for: .useItem)
         let isFree = requirement.isFree && !requirement.needsApplicationPassword
         guard isFree || !skipsAuthenticated else { return }
-        found.append(item)
+        envelopeSize += row.envelope.count
+        let isKept = keepsEnvelopes && envelopeSize <= Self.envelopeLimit
+        found.append((item, isKept ? row.envelope : []))
         answerSize += item.answerSize
         guard answerSize <= KeychainStore.answerLimit else {
             throw KeychainError(
@@ -87,7 +107,22 @@ extension KeychainStore {
     ) throws(KeychainError) -> [Item] {
         var search = ItemSearch(query, skipsAuthenticated: skipsAuthenticated, caller: caller)
         while try !advance(&search) {}
-        return search.items
+        return search.items.map(\.item)
+    }
+
+    /// Opens an item that a search has just found, if no proof is needed and no other process has
+    /// to be asked before.
+    func freeSecret(of item: Item, _ envelope: [UInt8]) -> SecretBytes? {
+        let grant = AccessGrant.resting(
+            on: EmptyCollection(),
+            for: .useItem,
+            uid: item.uid,
+            accessControl: item.accessControl
+        )
+        guard let grant, !item.isOwnKey, !item.accessControl.needsPasscodeSet,
+            (try? check(grant, for: .useItem, of: item)) != nil
+        else { return nil }
+        return try? Envelope(envelope).open(item, password: nil, ring: ring)
     }
 
     /// Runs a step of the search.
@@ -108,7 +143,7 @@ extension KeychainStore {
         while bytes < Self.bytesAtOnce, let (id, version) = search.ids.popFirst() {
             let row = try readableRow(id, uid: uid)
             bytes += Self.bytesOfRow + (row.map { $0.record.count + $0.envelope.count } ?? 0)
-            try search.take(row.flatMap { try? item($0, uid: uid, version: version) })
+            try search.take(row.flatMap { try? item($0, uid: uid, version: version) }, row)
         }
         guard search.ids.isEmpty else { return false }
         if !search.hasAuthentic, !search.isOfAll, try ledger(of: uid).isIncomplete {
