@@ -143,6 +143,11 @@ package struct Attributes: Hashable, Sendable {
         values = changed
     }
 
+    /// The classes of each attribute that not every class has.
+    private static let classes = ItemClass.allCases.reduce(into: [:]) { classes, itemClass in
+        for name in itemClass.own { classes[name, default: Set<ItemClass>()].insert(itemClass) }
+    }
+
     private func check(_ name: String, _ value: AttributeValue) throws(KeychainError) {
         guard let type = Self.types[name] else {
             let isOurs = ["id", "cdat", "mdat", "pdmn"].contains(name)
@@ -153,8 +158,7 @@ package struct Attributes: Hashable, Sendable {
         guard value.isOfSameType(as: type) else {
             throw .parameter("the attribute \(name) has a wrong type")
         }
-        let others = ItemClass.allCases.filter { $0.own.contains(name) }
-        guard others.isEmpty || others.contains(itemClass) else {
+        guard Self.classes[name]?.contains(itemClass) ?? true else {
             throw .parameter("an item of class \(itemClass.rawValue) has no attribute \(name)")
         }
         guard value.size <= Self.valueLimit else {

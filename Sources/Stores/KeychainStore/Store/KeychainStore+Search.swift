@@ -1,7 +1,7 @@
 import AuthEngine
 import Linux
 import SQLite
-import Sealing
+package import Sealing
 
 /// An item of a search.
 package struct FoundItem: Sendable {

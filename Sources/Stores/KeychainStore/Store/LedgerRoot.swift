@@ -1,3 +1,5 @@
+import SQLite
+
 /// The root of all ledgers: the number of the keychain's last change, and each ledger's code.
 struct LedgerRoot {
     /// Increases by one with every change of any user's items.

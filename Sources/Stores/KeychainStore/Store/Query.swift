@@ -6,6 +6,12 @@ import AuthEngine
 package struct Query: Hashable, Sendable {
     let values: [String: AttributeValue]
 
+    /// Every attribute that queries may have, with a value of its type.
+    private static let types = Attributes.types.merging([
+        "class": .text(""), "id": .text(""), "pdmn": .text(""), "cdat": .seconds(0),
+        "mdat": .seconds(0),
+    ]) { $1 }
+
     /// Creates a query.
     ///
     /// An empty query matches all items.
@@ -13,14 +19,8 @@ package struct Query: Hashable, Sendable {
     /// - Throws: `parameter` for an unknown attribute or a wrong type. Ignoring it would find the
     ///   wrong items.
     package init(_ values: [String: AttributeValue]) throws(KeychainError) {
-        var types = Attributes.types
-        types["class"] = .text("")
-        types["id"] = .text("")
-        types["pdmn"] = .text("")
-        types["cdat"] = .seconds(0)
-        types["mdat"] = .seconds(0)
         for (name, value) in values {
-            guard let type = types[name] else {
+            guard let type = Self.types[name] else {
                 throw .parameter("there is no attribute \(name.prefix(16))")
             }
             guard value.isOfSameType(as: type) else {
