@@ -70,7 +70,7 @@ extension KeychainObject {
             report(.itemUsed, .read, by: use.peer, item.item.id, for: use.requester)
         }
         guard isWanted, secrets.isEmpty, found.count == 1, let item = found.first?.item,
-            !item.isOwnKey, use.context?.mayProve == true
+            item.publicKey.isEmpty, use.context?.mayProve == true
         else { return secrets }
         use.id = item.id
         do throws(DBusError) {

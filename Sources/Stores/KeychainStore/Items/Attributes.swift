@@ -144,9 +144,10 @@ package struct Attributes: Hashable, Sendable {
     }
 
     /// The classes of each attribute that not every class has.
-    private static let classes = ItemClass.allCases.reduce(into: [:]) { classes, itemClass in
-        for name in itemClass.own { classes[name, default: Set<ItemClass>()].insert(itemClass) }
-    }
+    private static let classes: [String: Set<ItemClass>] = ItemClass.allCases
+        .reduce(into: [:]) { classes, itemClass in
+            for name in itemClass.own { classes[name, default: []].insert(itemClass) }
+        }
 
     private func check(_ name: String, _ value: AttributeValue) throws(KeychainError) {
         guard let type = Self.types[name] else {
