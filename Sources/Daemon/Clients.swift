@@ -1,5 +1,6 @@
 import AuthEngine
 import DBus
+import Sealing
 
 /// The connections that have state here, from the first call that needs it until the connection
 /// leaves.
@@ -59,10 +60,22 @@ final class Client {
     var contexts: [ContextID: ContextObject] = [:]
     /// The client's sandbox, determined once: a process can't leave its sandbox.
     private(set) lazy var sandbox = Sandbox.of(peer)
+    /// The last key that secrets were sealed to.
+    private var recipient: (bytes: [UInt8], key: RecipientKey)?
 
     fileprivate init(id: ClientID, peer: Peer) {
         self.id = id
         self.peer = peer
+    }
+
+    /// Returns a checked key to seal secrets to; nil for bytes that are no key.
+    ///
+    /// A client uses one key, and a check costs as much as sealing a secret.
+    func recipientKey(_ bytes: [UInt8]) -> RecipientKey? {
+        if let recipient, recipient.bytes == bytes { return recipient.key }
+        guard let key = RecipientKey(bytes) else { return nil }
+        recipient = (bytes, key)
+        return key
     }
 
     /// Returns the context at a path.

@@ -22,7 +22,7 @@ enum KeychainRows {
             precondition((try? Ledger(ledger.bytes)) == ledger)
             look(in: ledger)
         }
-        if let entries = try? [LedgerEntry](bytes) { precondition(entries.bytes == bytes) }
+        if let page = try? PageEntries(bytes) { precondition(page.all.bytes == bytes) }
         _ = try? KeychainStore.firstLedger(bytes)
         let id = ItemID(high: 1, low: 2)
         if let item = try? Item(id, uid: 1000, record: bytes) {

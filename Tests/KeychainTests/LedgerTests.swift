@@ -71,7 +71,17 @@ struct LedgerTests {
             let copy = try Ledger(trial.ledger.bytes)
             #expect(copy == trial.ledger)
             for entries in trial.pages.values {
-                #expect(try [LedgerEntry](entries.bytes) == entries)
+                let page = try PageEntries(entries.bytes)
+                #expect(page.all == entries)
+                for key in entries.map(\.key) {
+                    #expect(page.entries(with: key.token) == entries.filter { $0.key.token == key.token })
+                    #expect(page.version(of: key) == trial.expected[key])
+                    let next = LedgerEntry.Key(
+                        token: key.token,
+                        id: ItemID(high: key.id.high, low: 8)
+                    )
+                    #expect(page.version(of: next) == nil)
+                }
             }
             // Remove nearly all entries singly, then the rest at once.
             let going = trial.expected.keys.sorted().shuffled(using: &random).dropLast(40)
@@ -121,7 +131,7 @@ struct LedgerTests {
         #expect(page.count == LedgerEntry.size)
         for count in 1..<page.count {
             #expect(throws: KeychainError.self) {
-                _ = try [LedgerEntry](Array(page.prefix(count)))
+                _ = try PageEntries(Array(page.prefix(count)))
             }
         }
     }

@@ -42,13 +42,17 @@ struct SecretReply: Sendable {
     ///
     /// - Throws: InvalidArgs for a wrong type, Parameter for bytes that are no key.
     @BusActor
-    init(_ options: [String: Variant], of call: IncomingCall) throws(DBusError) {
+    init(
+        _ options: [String: Variant],
+        of call: IncomingCall,
+        _ clients: Clients
+    ) throws(DBusError) {
         self.call = call
         guard let bytes = try OptionReader(options).value("seal-to", \.asBytes) else {
             key = nil
             return
         }
-        guard let key = RecipientKey(bytes) else {
+        guard let key = clients[call.peer].recipientKey(bytes) else {
             throw .parameter("the option seal-to is no X25519 public key")
         }
         self.key = key

@@ -133,7 +133,7 @@ final class KeychainObject: Keychain1Service {
         let reader = OptionReader(options)
         let skips = try reader.value("skip-authenticated", \.asBool) ?? false
         let wanted = try reader.value("secrets", \.asUInt32).map(Int.init) ?? .max
-        let reply = try SecretReply(options, of: call)
+        let reply = try SecretReply(options, of: call, evaluations.clients)
         let use = try KeychainUse("", .useItem, .read, "", options, call, evaluations, asks: false)
         return .later { () throws(DBusError) in
             let found = try await self.found(by: call.peer, keeping: 0) {
@@ -179,7 +179,7 @@ final class KeychainObject: Keychain1Service {
         options: [String: Variant],
         call: IncomingCall
     ) throws(DBusError) -> Answer<[UInt8]> {
-        let reply = try SecretReply(options, of: call)
+        let reply = try SecretReply(options, of: call, evaluations.clients)
         let use = try KeychainUse(id, .useItem, .read, reason, options, call, evaluations)
         return answer(use) { keychain, permission, caller throws(KeychainError) in
             try keychain.secret(
@@ -338,7 +338,7 @@ final class KeychainObject: Keychain1Service {
         guard algorithm == Self.encryption else {
             throw .parameter("the only encryption algorithm is \(Self.encryption)")
         }
-        let reply = try SecretReply(options, of: call)
+        let reply = try SecretReply(options, of: call, evaluations.clients)
         let use = try KeychainUse(id, .useKeyDecrypt, .decrypt, reason, options, call, evaluations)
         return answer(use) { () throws(KeychainError) in
             try KeychainStore.checkDecryption(data)
@@ -368,7 +368,7 @@ final class KeychainObject: Keychain1Service {
         call: IncomingCall
     ) throws(DBusError) -> Answer<[UInt8]> {
         let algorithm = try KeychainValues.exchange(algorithm, options)
-        let reply = try SecretReply(options, of: call)
+        let reply = try SecretReply(options, of: call, evaluations.clients)
         let use = try KeychainUse(
             id,
             .useKeyKeyExchange,

@@ -397,7 +397,7 @@ extension KeychainStore {
     private func tokens(of id: ItemID, uid: UInt32) throws(KeychainError) -> [UInt64] {
         var tokens: [UInt64] = []
         for page in try ledger(of: uid).pages {
-            tokens += try entries(of: page, uid: uid).filter { $0.key.id == id }.map(\.key.token)
+            tokens += try self.page(page, uid: uid).all.filter { $0.key.id == id }.map(\.key.token)
         }
         return tokens
     }

@@ -88,7 +88,7 @@ extension KeychainStore {
             uid: uid,
             ring: ring
         )
-        return KeyRing.isSame(code, found.code) ? try? [LedgerEntry](found.entries) : nil
+        return KeyRing.isSame(code, found.code) ? try? PageEntries(found.entries).all : nil
     }
 
     /// Encrypts the attributes of a row of an earlier format.

@@ -21,6 +21,10 @@ package final class KeychainStore {
     /// Whether the log may hold data that a change has overwritten or deleted.
     private var hasLog = true
     private var ledgers: [UInt32: Ledger] = [:]
+    /// Authentic pages that were read since the service rested last.
+    ///
+    /// A ledger in memory lists the version of each page, so a replaced page is never used.
+    private var pages: [PagePlace: PageEntries] = [:]
     /// The enrolment for which each user's items were last checked.
     var checkedEnrolments: [UInt32: EnrolmentMark] = [:]
 
@@ -34,6 +38,15 @@ package final class KeychainStore {
     ///
     /// A bus refuses far larger messages.
     package static let answerLimit = 8 * 1024 * 1024
+
+    /// The most pages in memory, of 4 KiB each.
+    private static let pageLimit = 128
+
+    private struct PagePlace: Hashable {
+        let uid: UInt32
+        let number: UInt64
+        let version: UInt64
+    }
 
     /// Opens the keychain in its folder of a state directory, or creates it.
     ///
@@ -147,11 +160,13 @@ package final class KeychainStore {
         return ledger
     }
 
-    /// Returns the entries of a page if the page is authentic and current.
-    func entries(
-        of page: Ledger.Page,
+    /// Returns a page if it is authentic and current.
+    func page(
+        _ page: Ledger.Page,
         uid: UInt32
-    ) throws(KeychainError) -> [LedgerEntry] {
+    ) throws(KeychainError) -> PageEntries {
+        let known = PagePlace(uid: uid, number: page.number, version: page.version)
+        if let entries = pages[known] { return entries }
         let found = try translating { () throws(SystemError) in
             try KeychainSchema.page(page.number, of: uid, in: database)
         }
@@ -165,14 +180,17 @@ package final class KeychainStore {
         )
         guard KeyRing.isSame(code, found.code) else { throw Self.tampered }
         let place = LedgerRoot.place(of: uid, page: page.number)
-        return try [LedgerEntry](ring.open(found.entries, at: place))
+        let entries = try PageEntries(ring.open(found.entries, at: place))
+        if pages.count >= Self.pageLimit { pages = [:] }
+        pages[known] = entries
+        return entries
     }
 
     /// Returns the ledger entries with a token: the items with a property, and their versions.
     func entries(with token: UInt64, of uid: UInt32) throws(KeychainError) -> [LedgerEntry] {
         var found: [LedgerEntry] = []
         for page in try ledger(of: uid).pages(of: token) {
-            found += try entries(of: page, uid: uid).filter { $0.key.token == token }
+            found += try self.page(page, uid: uid).entries(with: token)
         }
         return found
     }
@@ -186,16 +204,13 @@ package final class KeychainStore {
     ) throws(KeychainError) -> [ItemID: UInt64] {
         let ledger = try ledger(of: uid)
         var found: [ItemID: UInt64] = [:]
-        var (number, page): (UInt64?, [LedgerEntry.Key: UInt64]) = (nil, [:])
+        var (number, entries): (UInt64?, PageEntries?) = (nil, nil)
         for id in ids.sorted() {
             let key = LedgerEntry.Key(token: ItemIndex.items, id: id)
             guard let next = ledger.page(of: key) else { continue }
-            if next.number != number {
-                number = next.number
-                page = try entries(of: next, uid: uid)
-                    .reduce(into: [:]) { $0[$1.key] = $1.version }
-            }
-            found[id] = page[key]
+            if next.number != number { entries = try page(next, uid: uid) }
+            number = next.number
+            found[id] = entries?.version(of: key)
         }
         return found
     }
@@ -224,7 +239,7 @@ package final class KeychainStore {
         try body(&change)
         var (ledger, next) = (try ledger(of: uid), root)
         let rewriting = try ledger.apply(change.edits, at: change.version) {
-            page throws(KeychainError) in try entries(of: page, uid: uid)
+            page throws(KeychainError) in try self.page(page, uid: uid).all
         }
         next.counter = change.version
         try translating { () throws(SystemError) in
@@ -245,10 +260,12 @@ package final class KeychainStore {
         if !change.deleted.isEmpty { emptyLog() }
     }
 
-    /// Empties the database's log, in which overwritten and deleted data stays otherwise.
+    /// Empties the database's log, in which overwritten and deleted data stays otherwise, and gives
+    /// up the pages in memory.
     ///
     /// A failure is ignored, because every change is safe in the log: the next call tries again.
     func emptyLog() {
+        pages = [:]
         guard hasLog else { return }
         hasLog = (try? database.emptyLog()) == nil
     }

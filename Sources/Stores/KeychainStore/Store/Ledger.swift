@@ -231,13 +231,56 @@ extension [LedgerEntry] {
         }
         return writer.bytes
     }
+}
 
+/// The sorted entries of a page, of which a look-up decodes only a few.
+struct PageEntries {
+    private let bytes: [UInt8]
+
+    /// - Throws: `decode` unless the bytes are whole entries.
     init(_ bytes: [UInt8]) throws(KeychainError) {
-        self = []
-        reserveCapacity(bytes.count / LedgerEntry.size)
-        var reader = ByteReader(bytes)
-        while !reader.isAtEnd {
-            append(LedgerEntry(key: try reader.key(), version: try reader.number()))
+        guard bytes.count.isMultiple(of: LedgerEntry.size) else { throw .changed }
+        self.bytes = bytes
+    }
+
+    private var indices: Range<Int> { 0..<bytes.count / LedgerEntry.size }
+
+    var all: [LedgerEntry] { indices.map(entry) }
+
+    func entries(with token: UInt64) -> [LedgerEntry] {
+        let start = index(notBefore: LedgerEntry.Key(token: token, id: .smallest))
+        return (start..<indices.upperBound).lazy.map(entry).prefix { $0.key.token == token }
+    }
+
+    func version(of key: LedgerEntry.Key) -> UInt64? {
+        let index = index(notBefore: key)
+        guard index < indices.upperBound else { return nil }
+        let found = entry(index)
+        return found.key == key ? found.version : nil
+    }
+
+    private func index(notBefore key: LedgerEntry.Key) -> Int {
+        var range = indices
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            if entry(middle).key < key {
+                range = middle + 1..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return range.lowerBound
+    }
+
+    private func entry(_ index: Int) -> LedgerEntry {
+        // SAFETY: `indices` has whole entries only, and the loads may be unaligned.
+        bytes.withUnsafeBytes { bytes in
+            func number(_ place: Int) -> UInt64 {
+                let offset = index * LedgerEntry.size + 8 * place
+                return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            }
+            let id = ItemID(high: number(1), low: number(2))
+            return LedgerEntry(key: LedgerEntry.Key(token: number(0), id: id), version: number(3))
         }
     }
 }
