@@ -310,7 +310,9 @@ bench: setup-bench release ## Measure everything; the tables and plots of calls 
 	Benchmarks/measure $(RELEASE) $(RELEASE) --write docs
 	$(RELEASE)/localauth-bench --programs $(RELEASE) --rounds 5 --calls 5000
 	$(RELEASE)/keychain-bench --programs $(RELEASE)
-	$(RELEASE)/fingerprint-bench --programs $(CURDIR)/$(RELEASE)
+	cd $(BUILD) && apt-get download libpam-fprintd && dpkg -x libpam-fprintd_*.deb pam-fprintd
+	$(RELEASE)/fingerprint-bench --programs $(CURDIR)/$(RELEASE) \
+	    --pam-fprintd $(abspath $(BUILD))/pam-fprintd/lib/*/security/pam_fprintd.so
 	$(if $(findstring Prompt,$(TRAITS)),Benchmarks/prompt $(RELEASE) --write docs)
 	@if [ -n "$(findstring Face,$(TRAITS))" ]; then \
 	    $(RELEASE)/localauth-sensor-face --fetch-models --models $(FACE)/models && \
