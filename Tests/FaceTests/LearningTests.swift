@@ -161,6 +161,29 @@ import Testing
         }
     }
 
+    @Test("A face closer to another person's than the template may be is not learned or used")
+    func nearCohort() async throws {
+        let folder = try TemporaryFolder()
+        let store = try TemplateStore(folder: folder.path + "/state")
+        var values = try Studio.faceOfCohort()
+        let first = values[127]
+        func face(_ distance: Float) throws -> FaceDescriptor {
+            values[127] = first + distance
+            return try #require(FaceDescriptor(values))
+        }
+        // The template's limit is 0.37.
+        let enrolled = try face(0.47)
+        let id = try await store.add([enrolled], label: "", user: 1000, camera: Self.camera)
+        #expect(try await !learn(store, id, try face(0.38)))
+        #expect(try await learn(store, id, try face(0.53)))
+        // An older version may have learned the face.
+        var record = try #require(try await store.records(of: 1000).first)
+        record.learned.append(.init(id: TemplateStore.newIdentifier(), time: 1, face: try face(0.38)))
+        try await store.save(record, user: 1000)
+        let template = try await store.templates(of: 1000, camera: Self.camera).first
+        #expect(template?.faces == [enrolled, try face(0.53)])
+    }
+
     @Test("Learning cannot drift: learned faces do not extend the limit")
     func wandering() async throws {
         let folder = try TemporaryFolder()

@@ -111,12 +111,12 @@ enum Seen {
             values[127] += distance
             return try #require(FaceDescriptor(values))
         }
-        let template = FaceTemplate(id: "mine", faces: [try face(0.41)])
+        let template = FaceTemplate(id: "mine", faces: [try face(0.46)])
         #expect(abs(template.limit - 0.36) < 0.001)
         for (distance, isMatch) in [(0.30, true), (0.39, false)] as [(Float, Bool)] {
             var recognition = Recognition(templates: [template], threshold: .ordinary)
             var sight = Seen.me
-            sight.numbers = try face(0.41 + distance)
+            sight.numbers = try face(0.46 + distance)
             _ = recognition.see(sight)
             #expect((recognition.see(sight) == .match("mine")) == isMatch, "\(distance)")
         }

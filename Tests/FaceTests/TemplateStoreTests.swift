@@ -94,25 +94,35 @@ import Testing
         #expect(try await store.removeAll(of: 1000) == 2)
     }
 
-    @Test("A template with a wrong mode is listed with its remedy, and the others match")
-    func wrongMode() async throws {
+    /// Only root can give a file away.
+    @Test(
+        "A template with a wrong mode or owner is listed with its remedy, and the others match",
+        arguments: geteuid() == 0 ? [false, true] : [false]
+    )
+    func refused(hasOtherOwner: Bool) async throws {
         let folder = try TemporaryFolder()
         let (store, id) = try await enrolled(folder)
         let name = "\(folder.path)/state/1000-\(id).face"
         // For example after a restored backup.
-        chmod(name, 0o644)
-        let label = "Not used. Give this file the mode 0600: \(name)"
+        func spoil() { _ = hasOtherOwner ? chown(name, 65534, 65534) : chmod(name, 0o644) }
+        spoil()
+        let label = "Not used. Give this file the owner \(geteuid()) and the mode 0600: \(name)"
         #expect(try await store.entries(of: 1000).map(\.label) == [label])
         let fault = await #expect(throws: FaceFault.self) {
             try await store.templates(of: 1000, camera: Self.camera)
         }
-        #expect("\(String(describing: fault))".contains("\(name): The file must be ours alone"))
-        #expect(try await store.unusable() == .init(open: [name]))
+        let remedy =
+            hasOtherOwner
+            ? "The file belongs to another user: give it to the user \(geteuid()) with chown."
+            : "The file must be ours alone: give it the mode 0600."
+        #expect("\(String(describing: fault))".contains("\(name): \(remedy)"))
+        #expect(try await store.unusable() == .init(refused: [name]))
         let other = try await store.add(Self.faces, label: "two", user: 1000, camera: Self.camera)
         #expect(try await store.templates(of: 1000, camera: Self.camera).map(\.id) == [other])
         chmod(name, 0o600)
+        chown(name, geteuid(), getegid())
         #expect(try await store.templates(of: 1000, camera: Self.camera).count == 2)
-        chmod(name, 0o644)
+        spoil()
         try await store.remove(id, of: 1000)
         #expect(try await store.entries(of: 1000).map(\.id) == [other])
     }
@@ -121,13 +131,34 @@ import Testing
     func tooClose() async throws {
         let store = try TemplateStore(folder: try TemporaryFolder().path + "/state")
         var values = try Studio.faceOfCohort()
-        for (distance, isRefused) in [(0.34, true), (0.36, false)] as [(Float, Bool)] {
+        for (distance, isRefused) in [(0.39, true), (0.41, false)] as [(Float, Bool)] {
             values[127] += distance
             let face = try #require(FaceDescriptor(values))
             values[127] -= distance
             let id = try? await store.add([face], label: "", user: 7, camera: Self.camera)
             #expect((id == nil) == isRefused, "\(distance)")
         }
+    }
+
+    @Test("A template of an older version that is too close to another person's is not used")
+    func tooCloseBefore() async throws {
+        let folder = try TemporaryFolder()
+        let (store, other) = try await enrolled(folder)
+        let id = TemplateStore.newIdentifier()
+        let entry = TemplateStore.Entry(id: id, label: "old", created: 1, camera: Self.camera)
+        let face = try #require(FaceDescriptor(try Studio.faceOfCohort()))
+        try await store.save(TemplateRecord(entry: entry, faces: [face]), user: 1000)
+        #expect(try await store.templates(of: 1000, camera: Self.camera).map(\.id) == [other])
+        let name = "\(folder.path)/state/1000-\(id).face"
+        #expect(try await store.unusable() == .init(indistinct: [name]))
+        let label = try await store.entries(of: 1000).first?.label
+        #expect(label?.hasPrefix("Not used. The camera can't tell this face") == true)
+        try await store.remove(other, of: 1000)
+        let fault = await #expect(throws: FaceFault.self) {
+            try await store.templates(of: 1000, camera: Self.camera)
+        }
+        #expect("\(String(describing: fault))".contains("Use a fingerprint or your password."))
+        try await store.remove(id, of: 1000)
     }
 
     @Test("Another program's changes are reported once, the store's own never")

@@ -1,4 +1,4 @@
-// The cohort: descriptors of faces of other people, never of users.
+// The cohort: descriptors of pictures of people who do not exist.
 
 #include "cface.h"
 

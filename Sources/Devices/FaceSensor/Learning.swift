@@ -20,7 +20,8 @@ enum Learning {
         return last == 0 || !overflows && past >= interval
     }
 
-    /// Returns whether a face is well within the threshold and shows a new pose.
+    /// Returns whether a face is well within the threshold, shows a new pose, and is no closer to
+    /// the cohort than the enrolled faces may be.
     static func fits(
         _ face: FaceDescriptor,
         _ record: TemplateRecord,
@@ -31,9 +32,9 @@ enum Learning {
             $0.face.distance(to: face) >= Enrolment.nearest
         }
         // An enrolment also requires every face to match its first.
-        guard let first = record.faces.first, first.distance(to: face) <= threshold.distance else {
-            return false
-        }
+        guard let first = record.faces.first, first.distance(to: face) <= threshold.distance,
+            Cohort.allows(face, besides: record.faces)
+        else { return false }
         return nearest <= threshold.learningDistance && nearest >= Enrolment.nearest && isNew
     }
 }

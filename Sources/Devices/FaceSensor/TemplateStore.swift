@@ -24,6 +24,9 @@ package actor TemplateStore {
     private static let keyFile = "face.key"
     private static let keySize = 32
     private static let maximumFile = 1 << 15
+    private static let indistinct =
+        "The camera can't tell this face from other people's well enough. Use a fingerprint or "
+        + "your password."
 
     private let folder: PrivateDirectory
     private let key: SymmetricKey
@@ -49,21 +52,31 @@ package actor TemplateStore {
     /// The files that cannot be used.
     package struct Unusable: Hashable, Sendable {
         package var damaged: [String]
-        /// Files that the sensor alone may not read, or that others may.
-        package var open: [String]
+        /// Files with a wrong owner or mode.
+        package var refused: [String]
+        /// Files whose faces are too close to the cohort's, as of an older version.
+        package var indistinct: [String]
 
-        package init(damaged: [String] = [], open: [String] = []) {
+        package init(
+            damaged: [String] = [],
+            refused: [String] = [],
+            indistinct: [String] = []
+        ) {
             self.damaged = damaged
-            self.open = open
+            self.refused = refused
+            self.indistinct = indistinct
         }
     }
 
     package func unusable() throws(FaceFault) -> Unusable {
         var found = Unusable()
         for (user, ids) in try Self.identifiers(in: folder) {
-            for id in ids.sorted() where (try? record(id, of: user)) == nil {
-                if (try? isRefused(id, user)) == true {
-                    found.open.append(path(user, id))
+            for id in ids.sorted() {
+                if let record = try? record(id, of: user) {
+                    guard !Cohort.isDistinct(record.faces) else { continue }
+                    found.indistinct.append(path(user, id))
+                } else if (try? isRefused(id, user)) == true {
+                    found.refused.append(path(user, id))
                 } else {
                     found.damaged.append(path(user, id))
                 }
@@ -74,13 +87,24 @@ package actor TemplateStore {
 
     /// Returns a user's undamaged templates, the oldest first.
     ///
-    /// Templates in a file with a wrong mode are listed, so that they can be removed.
+    /// The label of an unused template says why. Templates in a file with a wrong owner or mode are
+    /// listed, so that they can be removed.
     ///
     /// - Throws: ``FaceFault`` if a file cannot be read: then the user's templates are unknown.
     package func entries(of user: UInt32) throws(FaceFault) -> [Entry] {
-        var entries = try records(of: user).map(\.entry)
+        var entries = try records(of: user)
+            .map { record in
+                var entry = record.entry
+                if !Cohort.isDistinct(record.faces) {
+                    entry.label =
+                        "Not used. The camera can't tell this face from other people's well enough."
+                }
+                return entry
+            }
         for id in try identifiers(of: user) where try isRefused(id, user) {
-            let label = "Not used. Give this file the mode 0600: \(path(user, id))"
+            let label =
+                "Not used. Give this file the owner \(geteuid()) and the mode 0600: "
+                + "\(path(user, id))"
             entries.append(Entry(id: id, label: label, created: 0, camera: ""))
         }
         return entries.sorted { ($0.created, $0.id) < ($1.created, $1.id) }
@@ -88,8 +112,10 @@ package actor TemplateStore {
 
     /// Returns a user's templates of a camera.
     ///
+    /// Faces that would shorten the limit of the enrolled faces are left out.
+    ///
     /// - Throws: ``FaceFault/noTemplate`` without templates, ``FaceFault/failed(_:)`` if all belong
-    ///   to another camera.
+    ///   to another camera or are too close to the cohort.
     package func templates(
         of user: UInt32,
         camera: String
@@ -104,8 +130,12 @@ package actor TemplateStore {
                     + "again, or plug in the first camera."
             )
         }
-        return fitting.map { record in
-            FaceTemplate(id: record.entry.id, faces: record.faces + record.learned.map(\.face))
+        let distinct = fitting.filter { Cohort.isDistinct($0.faces) }
+        guard !distinct.isEmpty else { throw .failed(Self.indistinct) }
+        return distinct.map { record in
+            let learned = record.learned.map(\.face)
+                .filter { Cohort.allows($0, besides: record.faces) }
+            return FaceTemplate(id: record.entry.id, faces: record.faces + learned)
         }
     }
 
@@ -118,12 +148,7 @@ package actor TemplateStore {
         user: UInt32,
         camera: String
     ) throws(FaceFault) -> String {
-        guard Cohort.limit(of: faces) >= Cohort.smallestLimit else {
-            throw .failed(
-                "The camera can't tell this face from other people's well enough. Use a "
-                    + "fingerprint or your password."
-            )
-        }
+        guard Cohort.isDistinct(faces) else { throw .failed(Self.indistinct) }
         let id = Self.newIdentifier()
         let entry = Entry(id: id, label: label, created: Int64(time(nil)), camera: camera)
         try save(TemplateRecord(entry: entry, faces: faces), user: user)
@@ -201,8 +226,7 @@ package actor TemplateStore {
         folder.file(Self.name(user, id))
     }
 
-    /// Returns the usable records; a file that is damaged or has a wrong mode doesn't affect the
-    /// others.
+    /// Returns the usable records; a file that is damaged or refused doesn't affect the others.
     ///
     /// - Throws: ``FaceFault`` if a file cannot be read: it may be intact, so the records are
     ///   unknown.

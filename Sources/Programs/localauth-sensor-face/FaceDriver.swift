@@ -1,6 +1,7 @@
 import CameraDevice
 import DBus
 import FaceSensor
+import Glibc
 import LocalAuthBus
 import PipeWireCamera
 import SensorKit
@@ -112,10 +113,17 @@ import ServiceProgram
 
     private var damage: SensorHealth {
         func some(_ paths: [String]) -> String { paths.prefix(3).joined(separator: ", ") }
-        if !unusable.open.isEmpty {
+        if !unusable.refused.isEmpty {
             return .degraded(
-                "Others may read a template, so it is not used: \(some(unusable.open)). Give the "
-                    + "file the mode 0600, or remove the template."
+                "A template has a wrong owner or mode, so it is not used: "
+                    + "\(some(unusable.refused)). Give the file the owner \(geteuid()) and the mode "
+                    + "0600, or remove the template."
+            )
+        }
+        if !unusable.indistinct.isEmpty {
+            return .degraded(
+                "A template is not used, because its face is too much like other people's: "
+                    + "\(some(unusable.indistinct)). Remove it."
             )
         }
         guard !unusable.damaged.isEmpty else { return .ok }

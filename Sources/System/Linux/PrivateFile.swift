@@ -84,7 +84,14 @@ package enum PrivateFile {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw SystemError(.permission, "This is not a regular file.", path: path)
         }
-        guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+        guard status.st_uid == geteuid() else {
+            throw SystemError(
+                .permission,
+                "The file belongs to another user: give it to the user \(geteuid()) with chown.",
+                path: path
+            )
+        }
+        guard status.st_mode & 0o077 == 0 else {
             throw SystemError(
                 .permission,
                 "The file must be ours alone: give it the mode 0600.",

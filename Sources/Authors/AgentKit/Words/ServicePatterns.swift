@@ -7,12 +7,12 @@ let servicePatterns = [
         + "why it was not given.",
     "The keychain's database is older than the last change, as after restoring a "
         + "backup. Put the newer database back, or remove %1$s to keep this database.",
+    "A template has a wrong owner or mode, so it is not used: %1$s. Give the file the"
+        + " owner %2$s and the mode 0600, or remove the template.",
     "The keychain needs the master key %1$s, and this is %2$s. Put the right master "
         + "key back, or restore it from the recovery key.",
     "The items that were found have more than %1$s bytes of attributes: narrow the "
         + "query, by service or account.",
-    "Others may read a template, so it is not used: %1$s. Give the file the mode "
-        + "0600, or remove the template.",
     "A credential is damaged or can't be read: %1$s. Mend it, or remove it and enrol "
         + "the security key again.",
     "The user was enrolled with the camera %1$s; this camera is %2$s. Enrol again, or"
@@ -21,6 +21,8 @@ let servicePatterns = [
         + " and enrol again.",
     "The keychain's master key must have %1$s bytes, %2$s has not: restore it from "
         + "the recovery key.",
+    "A template is not used, because its face is too much like other people's: %1$s. "
+        + "Remove it.",
     "%1$s is a virtual camera, so another program decides its picture. Use the camera"
         + " itself.",
     "A template is damaged or can't be read: %1$s. Mend it, or remove it and enrol "
@@ -36,6 +38,7 @@ let servicePatterns = [
     "%1$s belongs to the user %2$s. The sensor takes only PipeWire of the system.",
     "The password is required before biometry. An administrator says: “%1$s”",
     "Any user may connect to %1$s and feed PipeWire any picture.",
+    "Not used. Give this file the owner %1$s and the mode 0600: %2$s",
     "%1$s of PipeWire was made to stay when its maker has left.",
     "The keychain's master key must have %1$s bytes, this has %2$s.",
     "Others can change %1$s, the folder of PipeWire's socket.",
@@ -48,7 +51,6 @@ let servicePatterns = [
     "The attributes of an item have at most %1$s bytes.",
     "%1$s gives colours, so it is no infrared camera.",
     "A credential can't be read or kept in %1$s: %2$s",
-    "Not used. Give this file the mode 0600: %1$s",
     "PipeWire can't go on with the camera: %1$s.",
     "PipeWire has no camera that is called %1$s.",
     "The item %1$s already has this primary key.",
