@@ -133,7 +133,7 @@ final class SensorDirectory {
     }
 
     private func listActivatable() async {
-        let names = (try? await connection.listActivatableNames()) ?? []
+        guard let names = try? await connection.listActivatableNames() else { return }
         let before = activatable
         activatable = Set(names.compactMap(Self.element(of:)))
         for name in activatable.union(before).sorted() { review(name) }
