@@ -133,6 +133,7 @@ extension CheckTests {
         ("", "deny = 2\neven_deny_root", [9, 9], true),
         ("", "deny=2\neven_deny_root\n", [9, 9], true),
         ("", "  deny\t2 # three\r\n#deny=3\neven_deny_root", [9, 9], true),
+        ("", "# three\r\ndeny = 2\r\neven_deny_root\r\n", [9, 9], true),
         ("deny=3", "deny=2\neven_deny_root", [9, 9], false),
         ("", "silent\naudit\neven_deny_root\nunlock_time = 60", [90, 90, 90], false),
     ]
@@ -191,5 +192,20 @@ extension CheckTests {
         pam_end(handle, code)
         #expect([PAM_SUCCESS, PAM_AUTH_ERR].contains(code), "\(code)")
         return code == PAM_AUTH_ERR
+    }
+
+    @Test(
+        "L10: A check that pam_faillock holds up counts, unless a directory takes the password",
+        arguments: [
+            ("auth required pam_faillock.so preauth\nauth required pam_unix.so\n", true),
+            ("auth required pam_unix.so\n", false),
+            ("auth required pam_faillock.so preauth\nauth required pam_sss.so\n", false),
+        ]
+    )
+    func overdue(_ stack: String, _ counts: Bool) throws {
+        let folder = try TemporaryFolder()
+        try TemporaryFolder.write(folder.path + "/locking", stack.utf8)
+        let check = PasscodeCheck(service: "locking", directory: folder.path, uid: 0)
+        #expect((check.overdueReport?.verdict == .wrong) == counts)
     }
 }

@@ -132,7 +132,12 @@ struct Confinement {
 
     /// Whether a label belongs to a confining profile or domain, or has an unknown form.
     private static func isConfining(_ label: String) -> Bool {
-        if SandboxID.profiles(in: label).contains(where: { $0.hasPrefix("snap.") }) { return true }
+        // A snap in complain mode counts as well, also in a namespace, as in `:lxd-x:snap.chat.chat`.
+        if SandboxID.profiles(in: label)
+            .contains(where: { $0.hasPrefix("snap.") || $0.contains(":snap.") })
+        {
+            return true
+        }
         // AppArmor: the profile with its mode.
         if label == "unconfined" { return false }
         if label.hasSuffix(")") {

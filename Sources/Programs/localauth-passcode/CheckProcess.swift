@@ -30,7 +30,8 @@ import LocalAuthBus
     /// Starts the child with the sealed password on descriptor 3 and its report pipe on 4.
     ///
     /// The child inherits no other descriptor. `hasVerdict` is called once: with nil if the child
-    /// was killed or ended without a verdict, and for a wrong password after PAM's delay.
+    /// ended without a verdict or was killed, unless that counts, and for a wrong password after
+    /// PAM's delay.
     /// `hasEnded` is called once, after `hasVerdict`, when the child has been reaped.
     ///
     /// - Throws: `Failed` when the child can't be started.
@@ -59,7 +60,10 @@ import LocalAuthBus
         Self.running.insert(pid)
         reading = EventLoop.shared.watch(descriptor: reader.rawValue) { self.reported() }
         ending = EventLoop.shared.watch(descriptor: opened) { self.ended() }
-        timer = EventLoop.shared.schedule(after: Self.deadline) { self.kill() }
+        timer = EventLoop.shared.schedule(after: Self.deadline) {
+            if self.report == nil { self.report = check.overdueReport }
+            self.kill()
+        }
     }
 
     /// Kills the child and its process group.

@@ -25,13 +25,13 @@ struct Faillock {
         let content = (file.map { [String($0)] } ?? Self.files).lazy
             .compactMap { SmallFile.read($0, limit: 1 << 16) }.first
         if file != nil, content == nil { return nil }
-        let text = String(decoding: content ?? [], as: UTF8.self)
-        for line in text.split(separator: "\n") {
-            let words = line.prefix { $0 != "#" }
+        for line in (content ?? []).split(separator: UInt8(ascii: "\n")) {
+            let text = String(decoding: line, as: UTF8.self)
+            let words = text.prefix { $0 != "#" && $0 != "\r" }
                 .split(maxSplits: 1) { $0 == " " || $0 == "\t" || $0 == "=" }
             guard let name = words.first else { continue }
             let value = words.dropFirst().first?.drop { $0 == " " || $0 == "\t" || $0 == "=" } ?? ""
-            let end = value.lastIndex { $0 != " " && $0 != "\t" && $0 != "\r" }
+            let end = value.lastIndex { $0 != " " && $0 != "\t" }
             guard set(name, end.map { value[...$0] } ?? "") else { return nil }
         }
         for option in options where !option.hasPrefix("conf=") {

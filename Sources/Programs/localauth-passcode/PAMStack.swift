@@ -46,8 +46,9 @@ struct PAMStack {
         let file = paths.lazy.compactMap { SmallFile.read($0, limit: 1 << 16) }
         guard let bytes = file.first else { return }
         let text = String(decoding: bytes, as: UTF8.self).replacing("\\\n", with: " ")
-        for line in text.split(separator: "\n") {
-            switch Self.entry(String(line)) {
+        // A carriage return belongs to its line.
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
+            switch Self.entry(String(Substring(line))) {
             case .module(let name, let control, let options): add(name, control, options)
             case .account: hasAccount = true
             case .file(let included): read(included, in: folders, &rest)

@@ -94,6 +94,16 @@ struct PasscodeCheck {
         }
     }
 
+    /// The report of a check that is killed at its deadline, if the attempt counts.
+    ///
+    /// A user can lock their own file of `pam_faillock`, which waits for it after `pam_unix` has
+    /// judged the password. A directory that can't be reached takes no attempt.
+    var overdueReport: CheckReport? {
+        let stack = PAMStack(service: service, directory: directory)
+        guard stack.modules.contains("pam_faillock"), !stack.hasDirectory else { return nil }
+        return CheckReport(.wrong)
+    }
+
     // SAFETY: the password stays in a single buffer that is wiped; an array could be copied.
     private func ask(_ user: String, _ passcode: UnsafeMutablePointer<CChar>) -> CheckReport {
         let stack = PAMStack(service: service, directory: directory)

@@ -168,6 +168,7 @@ struct ConfinementTests {
             ("unconfined", true), ("chrome (unconfined)", true), ("evince (complain)", true),
             ("evince (enforce)", false), ("snap.chat.chat (complain)", false),
             ("lxd-x//&snap.chat.chat (complain)", false),
+            (":lxd-x:snap.chat.chat (complain)", false),
             ("unconfined_u:unconfined_r:unconfined_t:s0-s0:c0.c1023", true),
             ("system_u:system_r:container_t:s0:c1,c2", false),
             ("unconfined_u:unconfined_r:sandbox_web_t:s0", false),

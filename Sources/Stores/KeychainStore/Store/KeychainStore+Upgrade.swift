@@ -53,7 +53,7 @@ extension KeychainStore {
         guard !isAuthentic || (try? ring.open(old, at: LedgerRoot.place(of: uid))) == nil else {
             throw SystemError(
                 .damaged,
-                "The number of its format was changed.",
+                "The number of its format was changed. Restore the database from a backup.",
                 path: database.path
             )
         }
