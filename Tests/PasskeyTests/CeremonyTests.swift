@@ -18,18 +18,53 @@ struct CeremonyTests {
     private static let script =
         #filePath.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/ctap.py"
 
+    /// The user's session, as logind reports it.
+    private enum Place {
+        case lockedScreen
+        case closedLid
+        /// The agent is at the machine, and the other programs are not.
+        case remoteSession
+
+        @BusActor func describe(to logind: StandInLogind) {
+            let session = StandInSession("c1", at: logind)
+            (logind.current, logind.others, logind.display) = (session, session, session)
+            if self == .remoteSession {
+                logind.others = StandInSession("c2", at: logind, isRemote: true)
+            }
+            logind.isLidClosed = self == .closedLid
+            session.lock(self == .lockedScreen)
+        }
+    }
+
     /// Runs a scenario of the script, with the sensor's outcomes for each prompt.
     ///
-    /// Returns the reasons of all prompts. `prepare` runs before the scenario.
+    /// Returns the reasons of all prompts. `prepare` runs before the scenario. Without `place`,
+    /// there is no logind.
     private static func run(
         _ scenario: String,
         outcomes: [String] = ["match"],
+        at place: Place? = nil,
         prepare: @BusActor @Sendable (Desk) async throws -> Void = { _ in }
     ) async throws -> [String] {
         var reasons: [String] = []
         try await PrivateBus.run { bus in
+            let logind = try StandInLogind(bus)
+            if let place {
+                try await bus.letForgedRepliesThrough()
+                logind.replies = try RawClient(bus.address)
+                place.describe(to: logind)
+                try logind.start()
+            }
             let desk = try Desk(on: bus)
-            try await desk.startEverything()
+            let daemon = try await desk.startDaemon()
+            if place == nil {
+                try await daemon.startSensor()
+                try await desk.waitUntilUsable()
+            } else {
+                try bus.start(["localauth-sensor-simulated"])
+                try await bus.waitForOwner(of: TestDaemon.sensorName)
+                _ = try await desk.sensor.addTemplate(uid: getuid(), label: "finger")
+            }
             try await prepare(desk)
             let program = ChildProcess.folder + "/localauth-passkey"
             let browser = try ChildProcess(
@@ -71,8 +106,15 @@ struct CeremonyTests {
                 "sign in to “example.com”", new + "“ann”", "sign in to “example.com” as “ann”",
                 "sign in to “example.com” as “bob”", "use a passkey of this computer",
                 "use a passkey of this computer",
-                "delete all your passkeys",
             ]
+        )
+    }
+
+    @Test("A reset names the loss, and is taken in the first ten seconds of the device alone")
+    func resets() async throws {
+        #expect(
+            try await Self.run("resets").last
+                == "delete all 2 passkeys, which sign you in to their sites"
         )
     }
 
@@ -98,6 +140,43 @@ struct CeremonyTests {
             desk.agent.connection.close()
         }
         #expect(reasons.isEmpty)
+    }
+
+    @Test("Behind a locked screen, a ceremony is refused within a second")
+    func screenLocked() async throws {
+        #expect(try await Self.run("refused", at: .lockedScreen).isEmpty)
+    }
+
+    @Test("With a closed lid, the prompt takes the password alone")
+    func lid() async throws {
+        let reasons = try await Self.run("verified", outcomes: [], at: .closedLid) { desk in
+            try await eventually("the sensor to be behind the lid") {
+                try await desk.daemon?.device("Simulated").unavailability() == "lid-closed"
+            }
+            try await desk.queue("match")
+            desk.agent.will(.type(ScriptedVerifier.passcode))
+        }
+        #expect(reasons.count == 1)
+    }
+
+    @Test("In a remote session, a ceremony is refused within a second")
+    func remote() async throws {
+        #expect(try await Self.run("refused", at: .remoteSession).isEmpty)
+    }
+
+    @Test("While passwords are delayed, a ceremony is refused with a code of its own")
+    func blocked() async throws {
+        let reasons = try await Self.run("blocked", outcomes: []) { desk in
+            try await desk.daemon?.reload("[Passcode]\nAttempts=1\n")
+            desk.agent.will(.type("wrong"))
+            try await desk.sensor.setPresent(present: false)
+        }
+        #expect((5...6).contains(reasons.count))
+    }
+
+    @Test("An unanswered prompt ends with a code of its own, and programs wait until then")
+    func unanswered() async throws {
+        #expect(try await Self.run("unanswered", outcomes: []).count == 1)
     }
 
     @Test("Used-up attempts fail a ceremony with a code of their own")

@@ -24,6 +24,7 @@ SITE, HASH = "example.com", bytes(range(32))
 KINDS = [{"alg": -8, "type": "public-key"}, {"alg": -7, "type": "public-key"}]
 MAKE, GET, INFO, PIN, RESET, NEXT, SELECT = 1, 2, 4, 6, 7, 8, 11
 DENIED, CANCELED, NONE, EXCLUDED, BUSY = 0x27, 0x2D, 0x2E, 0x19, 0x06
+TIMED_OUT, NOT_ALLOWED, BLOCKED, INVALID = 0x2F, 0x30, 0x3C, 0x3F
 
 
 class Link:
@@ -32,13 +33,27 @@ class Link:
     def __init__(self, program, bus):
         self.folder = tempfile.mkdtemp()
         path = self.folder + "/broker"
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        listening.bind(path)
-        listening.listen()
-        listening.settimeout(60)
-        self.program = subprocess.Popen([program, "--bus", bus, "--broker", path])
-        self.socket = listening.accept()[0]
+        self.listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listening.bind(path)
+        self.listening.listen()
+        self.listening.settimeout(60)
+        self.bus, self.programs = bus, os.path.dirname(program)
+        self.words = [program, "--bus", bus, "--broker", path]
+        self.start()
+
+    def start(self, *options):
+        self.program = subprocess.Popen([*self.words, *options])
+        self.socket = self.listening.accept()[0]
         self.socket.settimeout(60)
+
+    def restart(self, *options):
+        self.stop()
+        self.socket.close()
+        self.start(*options)
+
+    def appear(self):
+        """The kernel has made the device."""
+        self.socket.send(b"\1")
 
     def write_packet(self, packet):
         self.socket.send(packet)
@@ -48,9 +63,12 @@ class Link:
         assert len(packet) == 64, packet
         return packet
 
-    def end(self):
+    def stop(self):
         self.program.terminate()
         assert self.program.wait(5) == 0
+
+    def end(self):
+        self.stop()
         os.unlink(self.folder + "/broker")
         os.rmdir(self.folder)
 
@@ -76,9 +94,18 @@ def fails(code, request, *arguments, **options):
     raise AssertionError(f"no error {code:#x}")
 
 
-def make(ctap, name="ann", site=SITE, user=b"1", uv=True, excluded=None, extensions=None, formats=None, **options):
+def refuses(request, *arguments, then, **options):
+    """A browser ends at the first code, or repeats and ends at the second one. Returns the seconds of both."""
+    hash = os.urandom(32)
+    seconds = fails(DENIED, request, *arguments, hash=hash, **options)
+    return seconds, fails(then, request, *arguments, hash=hash, **options)
+
+
+def make(
+    ctap, name="ann", site=SITE, user=b"1", uv=True, excluded=None, extensions=None, formats=None, hash=HASH, **options
+):
     request = {
-        1: HASH, 2: {"id": site, "name": "Example"}, 3: {"id": user, "name": name, "displayName": name.title()},
+        1: hash, 2: {"id": site, "name": "Example"}, 3: {"id": user, "name": name, "displayName": name.title()},
         4: KINDS, 5: excluded, 6: extensions, 7: {"rk": True, "uv": uv}, 11: formats,
     }
     answer = ctap.send_cbor(MAKE, {key: value for key, value in request.items() if value is not None}, **options)
@@ -102,8 +129,8 @@ class Made:
         self.descriptor = {"id": self.id, "type": "public-key"}
 
 
-def get(ctap, allowed=None, site=SITE, uv=True, up=True, extensions=None, **options):
-    request = {1: site, 2: HASH, 3: allowed, 4: extensions, 5: {"uv": uv, "up": up}}
+def get(ctap, allowed=None, site=SITE, uv=True, up=True, extensions=None, hash=HASH, **options):
+    request = {1: site, 2: hash, 3: allowed, 4: extensions, 5: {"uv": uv, "up": up}}
     return ctap.send_cbor(GET, {key: value for key, value in request.items() if value is not None}, **options)
 
 
@@ -163,9 +190,35 @@ def ceremonies(link):
     ctap.send_cbor(SELECT)
     shown(1)
     fails(0x35, make, ctap, site=".dummy")
+
+
+def resets(link):
+    """A reset is for the first ten seconds of the device."""
+    ctap = key(link)
+    for name in ["ann", "bob"]:
+        shown(1)
+        make(ctap, name, user=name.encode())
+    fails(NOT_ALLOWED, ctap.send_cbor, RESET)
+    link.appear()
     shown(1)
     ctap.send_cbor(RESET)
     fails(NONE, get, ctap, up=False)
+    link.appear()
+    time.sleep(10.1)
+    fails(NOT_ALLOWED, ctap.send_cbor, RESET)
+
+
+def secret_of(ctap, made, protocol, salts, site="ssh:", uv=True):
+    """Gets the outputs of hmac-secret."""
+    agreement = ctap.send_cbor(PIN, {1: protocol.VERSION, 2: 2})[1]
+    ours, shared = protocol.encapsulate(agreement)
+    sealed = protocol.encrypt(shared, salts)
+    request = {1: ours, 2: sealed, 3: protocol.authenticate(shared, sealed), 4: protocol.VERSION}
+    shown(1)
+    answer = get(ctap, [made.descriptor], site, uv, extensions={"hmac-secret": request})
+    data = answer[2]
+    check(answer, made, 0x85 if uv else 0x81)
+    return protocol.decrypt(shared, cbor.decode(data[37:])["hmac-secret"])
 
 
 def secrets(link):
@@ -174,15 +227,7 @@ def secrets(link):
     made = make(ctap, "openssh", "ssh:", extensions={"hmac-secret": True})
 
     def outputs(protocol, salts, uv=True):
-        agreement = ctap.send_cbor(PIN, {1: protocol.VERSION, 2: 2})[1]
-        ours, shared = protocol.encapsulate(agreement)
-        sealed = protocol.encrypt(shared, salts)
-        request = {1: ours, 2: sealed, 3: protocol.authenticate(shared, sealed), 4: protocol.VERSION}
-        shown(1)
-        answer = get(ctap, [made.descriptor], "ssh:", uv, extensions={"hmac-secret": request})
-        data = answer[2]
-        check(answer, made, 0x85 if uv else 0x81)
-        return protocol.decrypt(shared, cbor.decode(data[37:])["hmac-secret"])
+        return secret_of(ctap, made, protocol, salts, uv=uv)
 
     one, two = b"1" * 32, b"2" * 32
     both = outputs(PinProtocolV2(), one + two)
@@ -201,8 +246,8 @@ def cancels(link):
     ctap = key(link)
     for _ in range(3):
         shown(1)
-        fails(DENIED, make, ctap)
-    assert fails(DENIED, make, ctap) < 1
+        assert refuses(make, ctap, then=NOT_ALLOWED)[1] < 1
+    assert max(refuses(make, ctap, then=NOT_ALLOWED)) < 1
     assert fails(DENIED, ctap.send_cbor, SELECT) < 1
 
 
@@ -231,12 +276,40 @@ def abandoned(link):
 
 def refused(link):
     """No prompt is possible."""
-    assert fails(DENIED, make, key(link)) < 1
+    assert max(refuses(make, key(link), then=NOT_ALLOWED)) < 1
 
 
 def failed(link):
     shown(1)
-    fails(0x3F, make, key(link))
+    assert refuses(make, key(link), then=INVALID)[1] < 1
+
+
+def blocked(link):
+    """Wrong passwords, until none is taken for some time."""
+    ctap = key(link)
+    for count in range(20):
+        hash = os.urandom(32)
+        try:
+            shown(1)
+            make(ctap, hash=hash)
+        except CtapError as error:
+            assert error.code == DENIED, error
+        try:
+            make(ctap, hash=hash)
+        except CtapError as error:
+            if error.code == BLOCKED:
+                return
+            assert error.code == INVALID, error
+    raise AssertionError("passwords are never delayed")
+
+
+def unanswered(link):
+    """Nobody answers the prompt; meanwhile the program is told to wait."""
+    link.restart("--timeout", "1")
+    states = []
+    shown(1)
+    seconds = fails(TIMED_OUT, make, key(link), on_keepalive=lambda state: states.append(int(state)))
+    assert 2 in states and 1 <= seconds < 2, (seconds, states)
 
 
 def verified(link):

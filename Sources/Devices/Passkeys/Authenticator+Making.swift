@@ -31,7 +31,10 @@ extension Authenticator {
             throw .pinNotSet
         }
         searchFailed = false
-        let access = try await verify(.create(site: creation.site, account: creation.account))
+        let access = try await verify(
+            .create(site: creation.site, account: creation.account),
+            for: creation.hash
+        )
         let known = try await passkeys(of: creation.site)
         let isVerified = creation.options.verified
         guard

@@ -36,7 +36,10 @@ extension Authenticator {
         // Without a passkey, the person has another security key in hand: show no prompt.
         guard let first = found.first else { try await waitUntouched() }
         let account = found.count == 1 ? first.account : nil
-        let access = try await verify(.signIn(site: search.site, account: account))
+        let access = try await verify(
+            .signIn(site: search.site, account: account),
+            for: search.hash
+        )
         let list = RemainingAssertions(
             hash: search.hash,
             passkeys: found,

@@ -20,6 +20,10 @@ import Linux
     var searchFailed = false
     /// The times of the person's last refusals, in nanoseconds since boot.
     private var denials: [Int64] = []
+    /// The last request without a verified person, by its client data.
+    private var refusal: (hash: [UInt8], fault: VaultFault, end: Int64)?
+    /// The end of the time in which a reset is taken, in nanoseconds since boot.
+    private var resetEnd: Int64 = 0
 
     /// Identifies this model of authenticators.
     static let model: [UInt8] = [
@@ -33,6 +37,10 @@ import Linux
     /// Refusals within a minute after which no prompt is shown for a minute.
     private static let mostDenials = 3
     private static let minute: Int64 = 60_000_000_000
+    /// Within this time a request with the same client data is a repetition.
+    private static let repetition: Int64 = 2_000_000_000
+    /// CTAP takes a reset within 10 s after a key without a display got its power.
+    private static let resetTime: Int64 = 10_000_000_000
 
     /// Makes an authenticator; `patience` is how long it waits for a touch that cannot come.
     package init(_ vault: any PasskeyVault, patience: Duration = .seconds(30)) {
@@ -62,6 +70,9 @@ import Linux
 
     /// Forgets the state of a program that left.
     package func reset() { (remaining, searchFailed) = (nil, false) }
+
+    /// Begins the time in which a reset is taken, because the device has just appeared.
+    package func appear() { resetEnd = Boot.nanoseconds() + Self.resetTime }
 
     private func perform(_ message: [UInt8]) async throws(CTAPStatus) -> CBOR? {
         let command = message.first ?? 0
@@ -120,6 +131,7 @@ import Linux
     }
 
     private func deleteAll() async throws(CTAPStatus) {
+        guard Boot.nanoseconds() < resetEnd else { throw .notAllowed }
         let access = try await verify(.deleteAll)
         do throws(VaultFault) {
             try await access.deleteAll()
@@ -138,11 +150,30 @@ import Linux
     }
 
     /// Verifies the person, in a single prompt.
-    func verify(_ act: PasskeyAct) async throws(CTAPStatus) -> any PasskeyAccess {
+    ///
+    /// A repetition of a refused request shows no prompt. `hash` is the client data of the request.
+    func verify(
+        _ act: PasskeyAct,
+        for hash: [UInt8]? = nil
+    ) async throws(CTAPStatus) -> any PasskeyAccess {
+        if let refusal, refusal.hash == hash, Boot.nanoseconds() < refusal.end {
+            throw refusal.fault.repeatedStatus
+        }
+        do throws(VaultFault) {
+            return try await verified(act)
+        } catch {
+            if let hash, error.status == .operationDenied {
+                refusal = (hash, error, Boot.nanoseconds() + Self.repetition)
+            }
+            throw error.status
+        }
+    }
+
+    private func verified(_ act: PasskeyAct) async throws(VaultFault) -> any PasskeyAccess {
         let now = Boot.nanoseconds()
         denials.removeAll { now - $0 > Self.minute }
-        guard denials.count < Self.mostDenials else { throw .operationDenied }
-        guard !isCanceled else { throw .keepaliveCanceled }
+        guard denials.count < Self.mostDenials else { throw .unattended }
+        guard !isCanceled else { throw .canceled }
         waitsForPerson = true
         defer { waitsForPerson = false }
         do throws(VaultFault) {
@@ -151,7 +182,7 @@ import Linux
             return access
         } catch {
             if error == .denied { denials.append(Boot.nanoseconds()) }
-            throw error.status
+            throw error
         }
     }
 

@@ -43,17 +43,26 @@ package enum VaultFault: Error, Hashable, Sendable {
 
     /// The code for the program that waits.
     ///
-    /// Browsers end a ceremony at `operationDenied`. At other codes some of them wait for another
+    /// Chromium ends a ceremony at `operationDenied` alone. At other codes it waits for another
     /// security key.
     var status: CTAPStatus {
         switch self {
         case .canceled: .keepaliveCanceled
-        case .denied, .unattended: .operationDenied
-        case .failed: .uvInvalid
-        case .locked: .uvBlocked
+        case .denied, .failed, .locked, .unattended: .operationDenied
         case .timedOut: .userActionTimeout
         case .full: .keyStoreFull
         case .unreachable: .other
+        }
+    }
+
+    /// The code for a program that repeats a refused request.
+    ///
+    /// Firefox repeats a request at `operationDenied` and ends the ceremony at all other codes.
+    var repeatedStatus: CTAPStatus {
+        switch self {
+        case .failed: .uvInvalid
+        case .locked: .uvBlocked
+        default: .notAllowed
         }
     }
 }

@@ -25,6 +25,8 @@ import ServiceProgram
     private static let mostClients = 64
     /// The message to a service that its programs have left the device.
     private static let closed = [0 as UInt8]
+    /// The message to a service that its device has appeared.
+    private static let appeared = [1 as UInt8]
 
     init?(_ listening: OwnedDescriptor) {
         var monitor: OpaquePointer?
@@ -84,6 +86,7 @@ import ServiceProgram
         client.sources.append(
             EventLoop.shared.watch(descriptor: device.descriptor.rawValue) { self.forward(client) }
         )
+        send(Self.appeared, to: client)
         open(device, to: client, attempts: 200)
     }
 

@@ -53,6 +53,7 @@ import ServiceProgram
         case PacketLayer.size:
             delay = Self.shortest
             device?.receive(Array(packet.prefix(count)))
+        case 1 where packet[0] == 1: authenticator.appear()
         case 1:
             // No program has the device open any more.
             device?.close()

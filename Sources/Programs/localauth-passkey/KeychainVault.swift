@@ -12,11 +12,14 @@ import Passkeys
     private var running: Context1Proxy?
     private var isCanceled = false
 
-    private static let patience = Duration.seconds(120)
+    /// The time that a prompt waits for the person.
+    private let patience: Duration
     /// Characters of an account in a prompt.
     private static let longestAccount = 64
 
-    init(_ connection: Connection) { self.connection = connection }
+    init(_ connection: Connection, patience: Duration) {
+        (self.connection, self.patience) = (connection, patience)
+    }
 
     func canVerify() async -> Bool {
         guard let service = try? await service() else { return false }
@@ -48,6 +51,7 @@ import Passkeys
         let start = Boot.nanoseconds()
         var isShown = false
         do throws(DBusError) {
+            let reason = try await reason(act, service)
             let path = try await service.manager.createContext(properties: [:])
             let context = service.context(at: path)
             let access = KeychainAccess(service, context)
@@ -56,11 +60,11 @@ import Passkeys
             defer { running = nil }
             let call = try context.evaluateStream(
                 policy: AuthenticationPolicy.biometricsOrPasscode.rawValue,
-                reason: Self.reason(act),
+                reason: reason,
                 options: [
                     // No other sensor opens a key.
                     "minimum-strength": .string(BiometryStrength.strong.rawValue),
-                    "timeout": .uint64(UInt64(Self.patience / .milliseconds(1))),
+                    "timeout": .uint64(UInt64(patience / .milliseconds(1))),
                 ]
             )
             for await event in call.events where event.kind == EventKind.promptShown.rawValue {
@@ -69,7 +73,7 @@ import Passkeys
             _ = try await call.reply()
             return access
         } catch {
-            let isLate = Boot.nanoseconds() - start >= Int64(Self.patience / .nanoseconds(1))
+            let isLate = Boot.nanoseconds() - start >= Int64(patience / .nanoseconds(1))
             throw VaultFault(error, isShown: isShown, isLate: isLate)
         }
     }
@@ -89,7 +93,10 @@ import Passkeys
     }
 
     /// The words after “is trying to”.
-    private static func reason(_ act: PasskeyAct) -> String {
+    private func reason(
+        _ act: PasskeyAct,
+        _ service: RemoteService
+    ) async throws(DBusError) -> String {
         switch act {
         case .create(let site, let account) where account.isEmpty:
             localized("create a passkey for “%1$s”", site)
@@ -97,17 +104,22 @@ import Passkeys
             localized(
                 "create a passkey for “%1$s” as “%2$s”",
                 site,
-                String(account.prefix(longestAccount))
+                String(account.prefix(Self.longestAccount))
             )
         case .signIn(let site, let account?) where !account.isEmpty:
             localized(
                 "sign in to “%1$s” as “%2$s”",
                 site,
-                String(account.prefix(longestAccount))
+                String(account.prefix(Self.longestAccount))
             )
         case .signIn(let site, _): localized("sign in to “%1$s”", site)
         case .select: localized("use a passkey of this computer")
-        case .deleteAll: localized("delete all your passkeys")
+        case .deleteAll:
+            localizedCount(
+                "delete %1$s passkey, which signs you in to its site",
+                "delete all %1$s passkeys, which sign you in to their sites",
+                try await service.search(Passkey.query).count
+            )
         }
     }
 }

@@ -11,12 +11,21 @@ ServiceProgram(
             "SOCKET",
             help: "The socket of the broker, which has the device.",
             default: "/run/localauth-passkey/broker"
-        )
+        ),
+        .value(
+            "timeout",
+            "SECONDS",
+            help: "The time that a prompt waits for the user, from 1 to 600.",
+            default: "120"
+        ),
     ],
     defaultBus: .system
 )
 .main { connection, arguments in
-    let authenticator = Authenticator(KeychainVault(connection))
+    guard let timeout = Int(arguments["timeout"] ?? ""), 1...600 ~= timeout else {
+        throw UsageError("--timeout is a number of seconds from 1 to 600")
+    }
+    let authenticator = Authenticator(KeychainVault(connection, patience: .seconds(timeout)))
     let link = try BrokerLink(arguments["broker"] ?? "", authenticator)
     return RunningService(stop: { link.close() })
 }
