@@ -471,7 +471,8 @@ let package = Package(
             name: "PasskeyTests",
             dependencies: [
                 "DBus", "LocalAuthBus", "Passkeys", "TestSupport", "localauth-passkey",
-                "localauth-passkey-broker", "localauth-sensor-simulated", "localauthd",
+                "localauth-passkey-broker", "localauth-sensor-simulated", "localauthctl",
+                "localauthd",
             ],
             exclude: ["ctap.py"]
         ),

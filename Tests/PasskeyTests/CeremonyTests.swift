@@ -118,6 +118,14 @@ struct CeremonyTests {
         )
     }
 
+    @Test("Exportable passkeys are copied after a prompt, come back with their secrets, and work")
+    func exports() async throws {
+        #expect(
+            try await Self.run("exports")
+                .contains("copy the private key of 1 passkey into a file")
+        )
+    }
+
     @Test("A passkey has two symmetric secrets, for verified answers and for others")
     func secrets() async throws {
         #expect(try await Self.run("secrets").count == 5)

@@ -4,6 +4,7 @@
 
 Prints `shown N` before requests that need N answers to prompts, and ends with status 0 after success.
 """
+import json
 import os
 import socket
 import subprocess
@@ -310,6 +311,50 @@ def unanswered(link):
     shown(1)
     seconds = fails(TIMED_OUT, make, key(link), on_keepalive=lambda state: states.append(int(state)))
     assert 2 in states and 1 <= seconds < 2, (seconds, states)
+
+
+def exports(link):
+    """Exportable passkeys leave in a sealed file and come back; others stay."""
+    def control(status, *words):
+        done = subprocess.run([link.programs + "/localauthctl", "passkeys", *words, "--bus", link.bus],
+                              capture_output=True, text=True)
+        assert done.returncode == status, (words, done)
+        return done.stdout + done.stderr
+
+    def listed():
+        return json.loads(control(0, "list", "--json"))
+
+    pair, other, file = (f"{link.folder}/{name}" for name in ["pair", "other", "file"])
+    for name in [pair, other]:
+        subprocess.run(["openssl", "genpkey", "-algorithm", "X25519", "-out", name], check=True)
+        subprocess.run(["openssl", "pkey", "-in", name, "-pubout", "-out", name + ".pub"], check=True)
+    ctap = key(link)
+    shown(1)
+    bob = make(ctap, "bob", user=b"2")
+    assert "No passkey can be exported." in control(1, "export", "--public-key", pair + ".pub")
+    link.restart("--exportable")
+    ctap = key(link)
+    shown(1)
+    ann = make(ctap, extensions={"credProtect": 3, "hmac-secret": True})
+    secret = secret_of(ctap, ann, PinProtocolV2(), b"1" * 32, SITE)
+    assert [passkey["exportable"] for passkey in listed()] == [False, True]
+    # A file without a public key costs no prompt.
+    assert "no X25519 key" in control(1, "export", "--public-key", pair)
+    shown(1)
+    said = control(0, "export", "--public-key", pair + ".pub", "--to", file)
+    assert "Exported 1 passkey." in said and "1 passkey can't be exported" in said, said
+    with open(file) as text:
+        assert text.readline() == "-----BEGIN LOCALAUTH PASSKEYS-----\n"
+    control(0, "remove", listed()[1]["id"])
+    assert len(listed()) == 1
+    assert "do not open" in control(1, "import", "--from", file, "--private-key", other)
+    assert control(0, "import", "--from", file, "--private-key", pair) == "Imported 1 passkey.\n"
+    assert "was here already" in control(0, "import", "--from", file, "--private-key", pair)
+    for name in [pair, other, pair + ".pub", other + ".pub", file]:
+        os.unlink(name)
+    assert secret_of(ctap, ann, PinProtocolV2(), b"1" * 32, SITE) == secret
+    shown(1)
+    check(get(ctap, [bob.descriptor]), bob, 0x05)
 
 
 def verified(link):

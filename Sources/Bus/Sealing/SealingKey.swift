@@ -11,6 +11,8 @@ public enum SealingPurpose: String, Sendable {
     case passcode = "org.localauth.Passcode1"
     /// A recovery key for an administrator, on no bus.
     case recovery = "org.localauth.RecoveryKey1"
+    /// Exported passkeys, on no bus.
+    case passkeys = "org.localauth.Passkeys1"
 
     fileprivate var info: Data { Data(rawValue.utf8) }
 }

@@ -132,6 +132,7 @@ extension Authenticator {
             account: Self.shortened(creation.account),
             isDiscoverable: creation.options.discoverable,
             protection: creation.protection ?? .none,
+            isExportable: makesExportable,
             counter: Self.nextCounter(after: 0)
         )
         let point = try await access.makeKey(for: passkey)

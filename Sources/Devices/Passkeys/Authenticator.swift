@@ -11,6 +11,8 @@ import Linux
     /// Whether the current message waits for the person.
     package private(set) var waitsForPerson = false
 
+    /// Whether new passkeys can be exported.
+    let makesExportable: Bool
     private let patience: Duration
     private let changes = ConditionVariable()
     private var isCanceled = false
@@ -22,7 +24,7 @@ import Linux
     private var denials: [Int64] = []
     /// The last request without a verified person, by its client data.
     private var refusal: (hash: [UInt8], fault: VaultFault, end: Int64)?
-    /// The end of the time in which a reset is taken, in nanoseconds since boot.
+    /// The time from which on resets are refused, in nanoseconds since boot.
     private var resetEnd: Int64 = 0
 
     /// Identifies this model of authenticators.
@@ -31,20 +33,24 @@ import Linux
         0x76,
     ]
     nonisolated static let longestList = 64
-    static let longestID = 64
+    nonisolated static let longestID = 64
     /// ECDSA on P-256 with SHA-256, the only algorithm.
     static let algorithm = -7
     /// Refusals within a minute after which no prompt is shown for a minute.
     private static let mostDenials = 3
     private static let minute: Int64 = 60_000_000_000
-    /// Within this time a request with the same client data is a repetition.
+    /// The longest time between a request and a repetition with the same client data.
     private static let repetition: Int64 = 2_000_000_000
-    /// CTAP takes a reset within 10 s after a key without a display got its power.
+    /// CTAP's limit for keys without a display, after their power came.
     private static let resetTime: Int64 = 10_000_000_000
 
     /// Makes an authenticator; `patience` is how long it waits for a touch that cannot come.
-    package init(_ vault: any PasskeyVault, patience: Duration = .seconds(30)) {
-        (self.vault, self.patience) = (vault, patience)
+    package init(
+        _ vault: any PasskeyVault,
+        makesExportable: Bool = false,
+        patience: Duration = .seconds(30)
+    ) {
+        (self.vault, self.makesExportable, self.patience) = (vault, makesExportable, patience)
     }
 
     /// Answers a message.

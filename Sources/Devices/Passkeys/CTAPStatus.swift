@@ -43,8 +43,8 @@ package enum VaultFault: Error, Hashable, Sendable {
 
     /// The code for the program that waits.
     ///
-    /// Chromium ends a ceremony at `operationDenied` alone. At other codes it waits for another
-    /// security key.
+    /// Chromium ends a ceremony at `operationDenied` alone, and waits for another security key at
+    /// other codes.
     var status: CTAPStatus {
         switch self {
         case .canceled: .keepaliveCanceled

@@ -18,6 +18,8 @@ package struct Passkey: Hashable, Sendable {
     package let account: String
     package let isDiscoverable: Bool
     package let protection: Protection
+    /// Whether the private key is in the guarded half, and not a key of the keychain.
+    package let isExportable: Bool
     /// The last signature counter.
     package var counter: UInt32
 
@@ -27,10 +29,12 @@ package struct Passkey: Hashable, Sendable {
         account: String,
         isDiscoverable: Bool,
         protection: Protection,
+        isExportable: Bool,
         counter: UInt32
     ) {
         (self.id, self.site, self.account) = (id, site, account)
         (self.isDiscoverable, self.protection, self.counter) = (isDiscoverable, protection, counter)
+        self.isExportable = isExportable
     }
 }
 
@@ -43,6 +47,8 @@ package struct PasskeySecrets: Hashable, Sendable {
     /// The seeds of `hmac-secret`: for answers with the person verified, and for others.
     let verifiedSeed: [UInt8]
     let unverifiedSeed: [UInt8]
+    /// The private key of an exportable passkey.
+    package var key: PasskeyKey?
 
     // MARK: In the keychain
 
@@ -53,6 +59,7 @@ package struct PasskeySecrets: Hashable, Sendable {
         ]
         map[.number(2)] = name.map { .text($0) }
         map[.number(3)] = displayName.map { .text($0) }
+        map[.number(6)] = key.map { .bytes($0.rawValue) }
         return CBOR.map(map).encoded
     }
 
@@ -61,6 +68,10 @@ package struct PasskeySecrets: Hashable, Sendable {
         guard let map = CBOR(content), let user = map[1]?.asBytes,
             let verified = map[4]?.asBytes, let unverified = map[5]?.asBytes
         else { return nil }
+        if let bytes = map[6] {
+            guard let key = bytes.asBytes.flatMap(PasskeyKey.init) else { return nil }
+            self.key = key
+        }
         self.user = user
         (name, displayName) = (map[2]?.asText, map[3]?.asText)
         (verifiedSeed, unverifiedSeed) = (verified, unverified)
@@ -81,13 +92,23 @@ extension Passkey {
     package static let query: [String: Variant] = [
         "class": .string("genp"), "agrp": .string(group),
     ]
+    /// Reading the guarded half, and signing, take biometry or the password
+    /// (`kSecAccessControlUserPresence`).
+    package static let presence: UInt64 = 1
     private static let discoverable: UInt32 = 0x100
+    private static let exportable: UInt32 = 0x200
+
+    /// The protection and two flags.
+    var type: UInt32 {
+        protection.rawValue | (isDiscoverable ? Self.discoverable : 0)
+            | (isExportable ? Self.exportable : 0)
+    }
 
     /// The attributes of the passkey's item: `type` has the protection, `crtr` the counter.
     package var attributes: [String: Variant] {
         Self.query.merging([
             "svce": .string(site), "acct": .string(Self.name(of: id)), "labl": .string(account),
-            "type": .uint32(protection.rawValue | (isDiscoverable ? Self.discoverable : 0)),
+            "type": .uint32(type),
             "crtr": .uint32(counter),
         ]) { $1 }
     }
@@ -112,16 +133,28 @@ extension Passkey {
         guard attributes["agrp"]?.asString == Self.group,
             let site = attributes["svce"]?.asString,
             let id = attributes["acct"]?.asString.flatMap(Self.id),
-            let type = attributes["type"]?.asUInt32,
-            let protection = Protection(rawValue: type & 0xff)
+            let type = attributes["type"]?.asUInt32
         else { return nil }
         self.init(
             id: id,
             site: site,
             account: attributes["labl"]?.asString ?? "",
+            type: type,
+            counter: attributes["crtr"]?.asUInt32 ?? 0
+        )
+    }
+
+    /// Returns nil without a known protection.
+    init?(id: [UInt8], site: String, account: String, type: UInt32, counter: UInt32) {
+        guard let protection = Protection(rawValue: type & 0xff) else { return nil }
+        self.init(
+            id: id,
+            site: site,
+            account: account,
             isDiscoverable: type & Self.discoverable != 0,
             protection: protection,
-            counter: attributes["crtr"]?.asUInt32 ?? 0
+            isExportable: type & Self.exportable != 0,
+            counter: counter
         )
     }
 
@@ -138,5 +171,23 @@ extension Passkey {
         let values = digits.compactMap(\.self)
         return stride(from: 0, to: values.count, by: 2)
             .map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+    }
+}
+
+/// A passkey in the list of a keychain.
+package struct StoredPasskey: Hashable, Sendable {
+    /// The id of the item, without the key.
+    package let id: String
+    package let passkey: Passkey
+    /// Unix seconds.
+    package let created: Int64
+
+    /// Reads the attributes of an item; nil if they are no passkey's.
+    package init?(_ attributes: [String: Variant]) {
+        guard let passkey = Passkey(attributes), let id = attributes["id"]?.asString else {
+            return nil
+        }
+        (self.id, self.passkey) = (id, passkey)
+        created = attributes["cdat"]?.asInt64 ?? 0
     }
 }

@@ -8,11 +8,11 @@ import Sealing
 @BusActor final class KeychainAccess: PasskeyAccess {
     private let service: RemoteService
     private let context: Context1Proxy
-    /// Keys made and not yet kept, by credential id.
+    /// Keys of the keychain made and not yet kept, by credential id.
     private var made: [[UInt8]: String] = [:]
+    /// Keys of exportable passkeys, likewise.
+    private var madeExportable: [[UInt8]: PasskeyKey] = [:]
 
-    /// `kSecAccessControlUserPresence`: biometry or the password.
-    private static let presence: UInt64 = 1
     /// `kSecAccessControlPrivateKeyUsage`.
     private static let usage: UInt64 = 1 << 30
     /// The context answers for the person; a call that would prompt once more fails.
@@ -46,10 +46,15 @@ import Sealing
     }
 
     func makeKey(for passkey: Passkey) async throws(VaultFault) -> [UInt8] {
+        if passkey.isExportable {
+            let key = PasskeyKey()
+            madeExportable[passkey.id] = key
+            return key.point
+        }
         do throws(DBusError) {
             let key = try await service.keychain.createKey(
                 attributes: passkey.keyAttributes,
-                accessControl: ["flags": .uint64(Self.presence | Self.usage)],
+                accessControl: ["flags": .uint64(Passkey.presence | Self.usage)],
                 options: ["temporary": .bool(true)]
             )
             made[passkey.id] = key.id
@@ -64,7 +69,8 @@ import Sealing
         _ secrets: PasskeySecrets,
         replacing others: [Passkey]
     ) async throws(VaultFault) {
-        guard let key = made[passkey.id] else { throw .unreachable("The key was not made.") }
+        var secrets = secrets
+        secrets.key = madeExportable[passkey.id]
         var former: [String] = []
         for other in others { former += try await ids(of: other) }
         do throws(DBusError) {
@@ -72,14 +78,16 @@ import Sealing
             _ = try await service.keychain.add(
                 attributes: passkey.attributes,
                 secret: secret,
-                accessControl: ["flags": .uint64(Self.presence)],
+                accessControl: ["flags": .uint64(Passkey.presence)],
                 options: RemoteService.sealed
             )
-            try await service.keychain.update(
-                id: key,
-                attributes: [:],
-                options: ["keep": .bool(true)]
-            )
+            if let key = made[passkey.id] {
+                try await service.keychain.update(
+                    id: key,
+                    attributes: [:],
+                    options: ["keep": .bool(true)]
+                )
+            }
             if !former.isEmpty { _ = try await service.keychain.delete(ids: former) }
         } catch {
             throw VaultFault(error)
@@ -100,6 +108,15 @@ import Sealing
     }
 
     func sign(_ message: [UInt8], with passkey: Passkey) async throws(VaultFault) -> [UInt8] {
+        if passkey.isExportable {
+            let stored = madeExportable[passkey.id]
+            let key: PasskeyKey? =
+                if let stored { stored } else { try await secrets(of: passkey).key }
+            guard let signature = key?.sign(message) else {
+                throw .unreachable("The passkey is damaged.")
+            }
+            return signature
+        }
         let key: String
         if let new = made[passkey.id] {
             key = new
@@ -134,8 +151,8 @@ import Sealing
     }
 
     private func ids(of passkey: Passkey) async throws(VaultFault) -> [String] {
-        let key = try await id(passkey.keyQuery)
-        return [try await item(of: passkey), key]
+        let item = try await item(of: passkey)
+        return passkey.isExportable ? [item] : [item, try await id(passkey.keyQuery)]
     }
 
     private func id(_ query: [String: Variant]) async throws(VaultFault) -> String {

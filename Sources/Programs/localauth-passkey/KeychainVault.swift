@@ -12,7 +12,7 @@ import Passkeys
     private var running: Context1Proxy?
     private var isCanceled = false
 
-    /// The time that a prompt waits for the person.
+    /// The longest wait for the person.
     private let patience: Duration
     /// Characters of an account in a prompt.
     private static let longestAccount = 64
@@ -39,7 +39,8 @@ import Passkeys
                 "class": .string("keys"), "agrp": .string(Passkey.group), "labl": .string(site),
             ])
             let tags = Set(keys.compactMap { $0["atag"]?.asBytes })
-            return items.compactMap { Passkey($0) }.filter { tags.contains($0.id) }.reversed()
+            return items.compactMap { Passkey($0) }
+                .filter { $0.isExportable || tags.contains($0.id) }.reversed()
         } catch {
             throw VaultFault(error)
         }

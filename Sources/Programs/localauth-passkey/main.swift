@@ -18,6 +18,7 @@ ServiceProgram(
             help: "The time that a prompt waits for the user, from 1 to 600.",
             default: "120"
         ),
+        .flag("exportable", help: "Make passkeys that localauthctl passkeys export can copy."),
     ],
     defaultBus: .system
 )
@@ -25,7 +26,10 @@ ServiceProgram(
     guard let timeout = Int(arguments["timeout"] ?? ""), 1...600 ~= timeout else {
         throw UsageError("--timeout is a number of seconds from 1 to 600")
     }
-    let authenticator = Authenticator(KeychainVault(connection, patience: .seconds(timeout)))
+    let authenticator = Authenticator(
+        KeychainVault(connection, patience: .seconds(timeout)),
+        makesExportable: arguments.hasFlag("exportable")
+    )
     let link = try BrokerLink(arguments["broker"] ?? "", authenticator)
     return RunningService(stop: { link.close() })
 }

@@ -83,23 +83,30 @@ struct EvaluateCommand: ParsableCommand {
 }
 
 /// Shows a prompt, and progress while another agent shows it; an interruption cancels.
+///
+/// A context keeps the success for later calls.
 @BusActor func evaluate(
     _ service: RemoteService,
+    on context: Context1Proxy? = nil,
     policy: UInt32,
     reason: String,
     options: [String: Variant],
     isAgentWanted: Bool
 ) async throws -> Result<[String: Variant], DBusError> {
     let own = try await OwnAgent.start(service, isWanted: isAgentWanted)
-    let call = try service.manager.evaluateStream(
-        policy: policy,
-        reason: reason,
-        options: options
-    )
+    let call =
+        try context?.evaluateStream(policy: policy, reason: reason, options: options)
+        ?? service.manager.evaluateStream(policy: policy, reason: reason, options: options)
     onInterruption {
         own?.abort()
         // The command ends with the reply to Evaluate, not with the reply to Invalidate.
-        onLoop { try? await service.manager.invalidate() }
+        onLoop {
+            if let context {
+                try? await context.invalidate()
+            } else {
+                try? await service.manager.invalidate()
+            }
+        }
     }
     onLoop {
         let sensors = (try? await service.plainSensors()) ?? []

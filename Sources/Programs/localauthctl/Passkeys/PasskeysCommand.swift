@@ -10,7 +10,10 @@ struct PasskeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "passkeys",
         abstract: localized("Manage the passkeys that websites know."),
-        subcommands: [PasskeysListCommand.self, PasskeysRemoveCommand.self]
+        subcommands: [
+            PasskeysListCommand.self, PasskeysRemoveCommand.self, PasskeysExportCommand.self,
+            PasskeysImportCommand.self,
+        ]
     )
 }
 
@@ -26,7 +29,7 @@ struct PasskeysListCommand: ParsableCommand {
     func run() throws {
         let output = output
         try perform(bus) { service in
-            let rows = try await service.search(Passkey.query).compactMap(PasskeyRow.init)
+            let rows = try await service.search(Passkey.query).compactMap(StoredPasskey.init)
             if output.json {
                 print(JSON.array(rows.map(\.json)).text)
             } else if rows.isEmpty {
@@ -59,7 +62,7 @@ struct PasskeysRemoveCommand: ParsableCommand {
     func run() throws {
         let (ids, output) = (Set(ids), output)
         try perform(bus) { service in
-            let rows = try await service.search(Passkey.query).compactMap(PasskeyRow.init)
+            let rows = try await service.search(Passkey.query).compactMap(StoredPasskey.init)
                 .filter { ids.contains($0.id) }
             for row in rows {
                 // The key last: without its item, no program finds a passkey.
@@ -73,42 +76,36 @@ struct PasskeysRemoveCommand: ParsableCommand {
                 print(localizedCount("Deleted %1$s passkey.", "Deleted %1$s passkeys.", rows.count))
             }
             guard rows.count == ids.count else {
-                throw Failure(
-                    .refused,
-                    localized("The passkey does not exist."),
-                    hint: "localauthctl passkeys list"
-                )
+                throw Failure.noPasskey
             }
         }
     }
 }
 
-private struct PasskeyRow: Sendable {
-    let id: String
-    let passkey: Passkey
-    private let created: Int64
-
-    /// Returns nil for an item that is no passkey.
-    init?(_ attributes: [String: Variant]) {
-        guard let passkey = Passkey(attributes), let id = attributes["id"]?.asString else {
-            return nil
-        }
-        (self.id, self.passkey) = (id, passkey)
-        created = attributes["cdat"]?.asInt64 ?? 0
-    }
-
-    var json: JSON {
+extension StoredPasskey {
+    fileprivate var json: JSON {
         .object([
             ("id", .string(id)), ("site", .string(passkey.site)),
             ("account", .string(passkey.account)), ("created", .int(created)),
             ("credential", .string(Passkey.name(of: passkey.id))),
+            ("exportable", .bool(passkey.isExportable)),
         ])
     }
 
-    var row: [String] {
+    fileprivate var row: [String] {
         [
             id, plainText(passkey.site, limit: 128), plainText(passkey.account, limit: 128),
             day(created),
         ]
+    }
+}
+
+extension Failure {
+    static var noPasskey: Failure {
+        Failure(
+            .refused,
+            localized("The passkey does not exist."),
+            hint: "localauthctl passkeys list"
+        )
     }
 }
