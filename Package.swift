@@ -325,7 +325,7 @@ let package = Package(
         .executableTarget(
             name: "localauth-settings",
             dependencies: [
-                "AgentKit", "DBus", "LocalAuthBus", "LocalAuthClient", "Localization",
+                "AgentKit", "DBus", "LocalAuthBus", "LocalAuthClient", "Localization", "Passkeys",
                 "ServiceProgram", "Windows", .byName(name: "CAdwaita", condition: whereWindows),
             ],
             path: "Sources/Programs/localauth-settings",
@@ -566,7 +566,7 @@ let package = Package(
             dependencies: [
                 "DBus", "LocalAuthBus", "localauth-agent", "localauth-passcode",
                 "localauth-sensor-simulated", "localauth-settings", "localauthd",
-                "SensorContract", "TestSupport",
+                "Passkeys", "SensorContract", "TestSupport",
             ]
         ),
         .testTarget(

@@ -2,6 +2,7 @@
 import DBus
 import Glibc
 import LocalAuthBus
+import Passkeys
 import TestSupport
 import Testing
 
@@ -284,6 +285,52 @@ struct SettingsTests {
         try await reader.press(try await Self.answer(reader))
         try await eventually("no addition", within: .seconds(60)) { sensor.learned.isEmpty }
         #expect(sensor.templates.map(\.id) == [id])
+    }
+
+    @Test("Passkeys are listed with their sites, accounts and days, and removed after a question")
+    func passkeys() async throws {
+        try await Stage.run { stage in
+            let keychain = stage.daemon.keychain()
+            for (number, account) in ["ann", "a <b>"].enumerated() {
+                let passkey = Passkey(
+                    id: [UInt8](repeating: UInt8(number), count: 32),
+                    site: "example.org",
+                    account: account,
+                    isDiscoverable: true,
+                    protection: .none,
+                    isExportable: false,
+                    counter: 1
+                )
+                let options: [String: Variant] = [:]
+                _ = try await keychain.createKey(
+                    attributes: passkey.keyAttributes,
+                    accessControl: options,
+                    options: options
+                )
+                _ = try await keychain.add(
+                    attributes: passkey.attributes,
+                    secret: [],
+                    accessControl: options,
+                    options: options
+                )
+            }
+            let (_, reader) = try await stage.startSettings()
+            _ = try await reader.wait(for: "button", "Remove “example.org, ann”")
+            let names = try await reader.elements().map(\.name)
+            #expect(names.contains { $0.hasPrefix("a <b> · Created on 20") })
+            try await reader.press("Remove “example.org, a <b>”")
+            let answer = try await Self.answer(reader)
+            let all = ["agrp": Variant.string(Passkey.group)]
+            #expect(try await keychain.search(query: all, options: [:]).count == 4)
+            try await reader.press(answer)
+            try await eventually("one passkey", within: .seconds(60)) {
+                try await keychain.search(query: all, options: [:]).count == 2
+            }
+            try await eventually("it to go from the window", within: ScreenReader.patience) {
+                try await reader.find("button", "Remove “example.org, a <b>”") == nil
+            }
+            _ = try await reader.wait(for: "button", "Remove “example.org, ann”")
+        }
     }
 
     @Test("Without an agent the settings make the bus start it")

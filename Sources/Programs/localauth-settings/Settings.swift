@@ -4,6 +4,7 @@ import DBus
 import LocalAuthBus
 import LocalAuthClient
 import Localization
+import Passkeys
 import Windows
 
 /// The service's sensors, templates and problems, for a window that follows them.
@@ -27,6 +28,8 @@ import Windows
         /// Sensors with a device.
         var sensors: [RemoteSensor] = []
         var entries: [Entry] = []
+        /// The newest first.
+        var passkeys: [StoredPasskey] = []
         var problems: [Problem] = []
     }
 
@@ -39,6 +42,9 @@ import Windows
 
     /// The parent of prompts; nil without a window.
     var window: String?
+
+    /// Any program of the user may store items, and a window has no room for all.
+    private static let mostPasskeys = 500
 
     private let connection: Connection
     private var service: RemoteService?
@@ -174,6 +180,9 @@ import Windows
                 guard !sensor.isAvailable else { throw error }
             }
         }
+        // A problem of the keychain has a row of its own.
+        let items = (try? await service.search(Passkey.query)) ?? []
+        new.passkeys = items.compactMap(StoredPasskey.init).suffix(Self.mostPasskeys).reversed()
         if needsDiagnosis || new.sensors != content.sensors {
             needsDiagnosis = false
             let policy = AuthenticationPolicy.biometrics.rawValue
@@ -231,6 +240,16 @@ import Windows
         change { settings throws(DBusError) in
             let device = try settings.device(sensor)
             _ = try await device.removeAllTemplates(options: settings.promptOptions)
+        }
+    }
+
+    func remove(_ stored: StoredPasskey) {
+        change { settings throws(DBusError) in
+            let service = try settings.reached()
+            let keys = try await service.search(stored.passkey.keyQuery)
+            _ = try await service.keychain.delete(
+                ids: [stored.id] + keys.compactMap { $0["id"]?.asString }
+            )
         }
     }
 

@@ -1,11 +1,13 @@
 #if Prompt
+import AgentKit
 import CAdwaita
 import DBus
 import LocalAuthClient
 import Localization
+import Passkeys
 import Windows
 
-/// The window “Fingerprint & Face”: sensors with their templates, a test, and problems.
+/// The window “Fingerprint & Face”: sensors with their templates, passkeys, a test, and problems.
 @BusActor final class SettingsWindow {
     private let settings: Settings
     private let parts: WindowParts
@@ -13,6 +15,7 @@ import Windows
     private var drawn: Settings.Content?
     private var groups: [Widget] = []
     private var buttons: [Widget] = []
+    private var passkeys: [Row] = []
     private var problems: [(group: Widget, row: Row)] = []
     private var test: Row?
     private var testButton: Widget?
@@ -53,6 +56,9 @@ import Windows
         for group in ["problems", "empty-problems"] {
             part(group).set("title", localized("Problems"))
         }
+        part("passkeys").set("title", localized("Passkeys"))
+        part("passkeys")
+            .set("description", localized("Websites where you sign in with this computer."))
         let words = localized("Start the prompt that apps show.")
         test = Row(localized("Does it recognize you?"), words)
         testButton = test?
@@ -84,7 +90,7 @@ import Windows
         let old = drawn
         drawn = new
         if old?.isServiceThere != new.isServiceThere || old?.sensors != new.sensors
-            || old?.entries != new.entries
+            || old?.entries != new.entries || old?.passkeys.isEmpty != new.passkeys.isEmpty
         {
             let focus = gtk_window_get_focus(part("window").asWindow)
             let list = part("sensors")
@@ -92,15 +98,25 @@ import Windows
             for group in groups { gtk_box_remove(list.asBox, group.asWidget) }
             groups = []
             let usable = new.sensors.filter(\.isAvailable)
-            let isEmpty = new.sensors.isEmpty || new.entries.isEmpty && !usable.isEmpty
+            let hasNoTemplate = new.sensors.isEmpty || new.entries.isEmpty && !usable.isEmpty
+            let isEmpty = new.passkeys.isEmpty && hasNoTemplate
             part("empty").isVisible = isEmpty
             part("page").isVisible = !isEmpty
             if isEmpty { drawEmptyState(usable) } else { new.sensors.forEach(addGroup) }
             if hadFocus { gtk_widget_child_focus(list.asWidget, GTK_DIR_TAB_FORWARD) }
-        } else if old?.problems == new.problems {
+        } else if old?.problems == new.problems && old?.passkeys == new.passkeys {
             return
         }
+        if old?.passkeys != new.passkeys { drawPasskeys() }
         drawProblems()
+    }
+
+    private func drawPasskeys() {
+        let group = part("passkeys")
+        for row in passkeys { adw_preferences_group_remove(group.typed(), row.widget.asWidget) }
+        passkeys = settings.content.passkeys.compactMap(row)
+        for row in passkeys { adw_preferences_group_add(group.typed(), row.widget.asWidget) }
+        group.isVisible = !passkeys.isEmpty
     }
 
     private func drawProblems() {
@@ -165,7 +181,7 @@ import Windows
             let button = head?
                 .addButton(localized("Remove All")) { [weak self] in
                     self?
-                        .askRemoval(localized("Remove everything?"), sensor) {
+                        .askRemoval(localized("Remove everything?"), of: sensor) {
                             self?.settings.removeAll(from: sensor)
                         }
                 }
@@ -190,8 +206,31 @@ import Windows
             .addButton(localized("Remove “%1$s”", title), icon: "user-trash-symbolic") {
                 [weak self] in
                 self?
-                    .askRemoval(localized("Remove “%1$s”?", title), entry.sensor) {
+                    .askRemoval(localized("Remove “%1$s”?", title), of: entry.sensor) {
                         self?.settings.remove(entry)
+                    }
+            }
+        return row
+    }
+
+    private func row(_ stored: StoredPasskey) -> Row? {
+        let site = plainText(stored.passkey.site, limit: 128)
+        let account = plainText(stored.passkey.account, limit: 128)
+        let created = localized("Created on %1$s", day(stored.created))
+        let words = account.isEmpty ? [created] : [account, created]
+        let row = Row(site, words.joined(separator: " · "))
+        let title = account.isEmpty ? site : "\(site), \(account)"
+        row?
+            .addButton(localized("Remove “%1$s”", title), icon: "user-trash-symbolic") {
+                [weak self] in
+                let body = localized(
+                    "You can't sign in to %1$s with this passkey any more. Make sure that you "
+                        + "have another way to sign in.",
+                    site
+                )
+                self?
+                    .askRemoval(localized("Remove “%1$s”?", title), body) {
+                        self?.settings.remove(stored)
                     }
             }
         return row
@@ -236,10 +275,18 @@ import Windows
 
     private func askRemoval(
         _ heading: String,
-        _ sensor: RemoteSensor,
+        of sensor: RemoteSensor,
         _ removal: @escaping @BusActor () -> Void
     ) {
         let body = localized("%1$s will not recognize it any more.", sensor.title)
+        askRemoval(heading, body, removal)
+    }
+
+    private func askRemoval(
+        _ heading: String,
+        _ body: String,
+        _ removal: @escaping @BusActor () -> Void
+    ) {
         guard let made = adw_message_dialog_new(part("window").asWindow, nil, nil) else { return }
         let dialog = Widget(pointer: OpaquePointer(made))
         dialog.set("heading", heading)
