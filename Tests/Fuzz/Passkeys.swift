@@ -24,6 +24,9 @@ enum PasskeyBytes {
         if let secrets = PasskeySecrets(bytes) {
             precondition(PasskeySecrets(secrets.encoded) == secrets)
         }
+        if let export = PasskeyExport(bytes) {
+            precondition(PasskeyExport(export.encoded) == export)
+        }
     }
 
     private static func padded(_ packet: [UInt8]) -> [UInt8] {

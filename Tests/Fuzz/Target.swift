@@ -24,6 +24,7 @@ enum Target {
         "templates": SensorFiles.readTemplate,
         "credentials": SensorFiles.readCredential,
         "passkeys": PasskeyBytes.read,
+        "ceremonies": { bytes in BusActor.assume { Ceremonies.shared.take(bytes) } },
         "fingerprints": SensorFiles.readLists,
         "messages": { bytes in BusActor.assume { MessagePeer.shared.take(bytes) } },
         "pictures": Cameras.cutPictures,
