@@ -435,7 +435,7 @@ extension AuthService: SessionEvents {
         await sensors.idle()
     }
 
-    var usersWithPasscode: [UInt32] {
-        evaluations.engine.records.filter { $0.value.lastPasscode != nil }.map(\.key)
+    var passcodes: [UInt32: Instant] {
+        evaluations.engine.records.compactMapValues(\.lastPasscode)
     }
 }

@@ -205,6 +205,25 @@ struct SessionTests {
         }
     }
 
+    @Test(
+        "R50: A greeter's session may end between the password and the user's session",
+        .enabled(if: getuid() == 0, "only root reports unlocks")
+    )
+    @BusActor
+    func login() async throws {
+        let bench = try await SessionBench(configuration: "[Biometry]\nPasscodeAfterBoot=yes\n")
+        bench.logind.logOut(bench.session)
+        try await bench.manager.reportUnlock(uid: getuid(), method: "passcode")
+        bench.logind.questions = [:]
+        bench.logind.tell("SessionRemoved", "so") { writer throws(DBusError) in
+            try writer.write("c9")
+            try writer.write(ObjectPath(trusted: "/org/freedesktop/login1/session/c9"))
+        }
+        while bench.logind.questions["GetUser"] == nil { _ = try await bench.manager.version() }
+        for _ in 0..<20 { _ = try await bench.manager.version() }
+        #expect(try await bench.manager.canEvaluate(policy: 1).code == 0)
+    }
+
     @Test("L16: A process that exits during its agent's look-up has no agent")
     @BusActor
     func endedProcess() async throws {

@@ -15,6 +15,6 @@ protocol SessionEvents: AnyObject {
     func wokeUp()
     /// Waits until no sensor runs an operation, so that the machine may sleep.
     func sensorsIdle() async
-    /// Users who gave a password and have not logged out since.
-    var usersWithPasscode: [UInt32] { get }
+    /// When users gave a password who have not logged out since.
+    var passcodes: [UInt32: Instant] { get }
 }

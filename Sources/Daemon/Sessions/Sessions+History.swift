@@ -1,4 +1,5 @@
 import AuthEngine
+import AuthStore
 import DBus
 
 /// The history of logins, and its survival across restarts.
@@ -42,20 +43,44 @@ extension Sessions {
         }
     }
 
+    /// Handles a logout that the login manager reports.
+    func loggedOut(_ uid: UInt32) {
+        present.remove(uid)
+        rearranged(uid)
+        events.happened(.loggedOut(uid: uid))
+    }
+
     /// Reports users without sessions as logged out, also if their logout signal was lost (R50).
     ///
     /// Each user who gave a password has at most one query at a time, even if users log in and out
     /// very often.
-    func lookForLogouts() {
-        for uid in events.usersWithPasscode {
+    ///
+    /// A display manager may end the greeter's session after the user's password and before the
+    /// user's session, so a recent password of another user is kept.
+    ///
+    /// - Parameters:
+    ///   - ended: the user whose session ended, if known.
+    ///   - isStart: whether the login manager was just found.
+    func lookForLogouts(afterSessionOf ended: UInt32?, isStart: Bool = false) {
+        let now = Instant.now()
+        for (uid, given) in events.passcodes {
+            let mayLogIn = !isStart && uid != ended && now - given < Self.longestLogin
             onLoop {
                 await self.logoutLookUps.share(uid) {
-                    guard await self.logind?.hasSession(uid) == false else { return }
-                    self.events.happened(.loggedOut(uid: uid))
+                    guard let isLoggedIn = await self.logind?.hasSession(uid) else { return }
+                    if isLoggedIn {
+                        self.present.insert(uid)
+                    } else if !mayLogIn || self.present.contains(uid) {
+                        self.present.remove(uid)
+                        self.events.happened(.loggedOut(uid: uid))
+                    }
                 }
             }
         }
     }
+
+    /// The longest time between a password and the session that the user gets.
+    private static let longestLogin = Duration.seconds(60)
 
     /// Adopts the history of an earlier process if it is complete.
     func recallHistory() {

@@ -45,6 +45,8 @@ final class Sessions {
     private let callerLookUps = SharedLookUps<Caller, Location?>()
     private lazy var lid = Mirror<Bool, Void> { [unowned self] _ in await lookAtLid() }
     let logoutLookUps = SharedLookUps<UInt32, Void>()
+    /// Users who gave a password and have had a session since.
+    var present: Set<UInt32> = []
     /// Catches up with changes of a user's sessions whose signals may be lost.
     private lazy var catchUps = Mirror<UInt32, Bool> { [unowned self] uid in
         await lookAgain(uid)
@@ -379,9 +381,7 @@ final class Sessions {
         case .changed(let path, let properties): changed(path, properties)
         case .locking(let path): interrupt(path, .locked)
         case .removed(let path, let id): ended(path, id)
-        case .loggedOut(let uid):
-            rearranged(uid)
-            events.happened(.loggedOut(uid: uid))
+        case .loggedOut(let uid): loggedOut(uid)
         case .began(let path):
             // The user follows in the next change of a user.
             if let path { return history.addSession(path) }
@@ -411,7 +411,7 @@ final class Sessions {
             onLoop { await self.lookAtLid() }
             events.sessionEnded(nil)
             events.sessionsRearranged()
-            lookForLogouts()
+            lookForLogouts(afterSessionOf: nil, isStart: true)
         } else {
             let isExpected = logind?.isSystems == true && SystemLogin.isRunning
             let wasThere = presence == .present || presence == .lost
@@ -432,7 +432,7 @@ final class Sessions {
         callers = callers.filter { $0.value != .session(path) }
         users = users.filter { !$0.value.contains(path) }
         tellRearranged()
-        lookForLogouts()
+        lookForLogouts(afterSessionOf: known?.uid)
     }
 
     /// Discards the places of one user only, so that users don't pay for changes of others.
@@ -449,7 +449,7 @@ final class Sessions {
         users[uid] = nil
     }
 
-    private func rearranged(_ uid: UInt32? = nil) {
+    func rearranged(_ uid: UInt32? = nil) {
         forgetPlaces(of: uid)
         tellRearranged()
     }
