@@ -10,6 +10,10 @@ struct RemainingAssertions {
     let access: any PasskeyAccess
     let isVerified: Bool
     let secret: HMACSecret.Request?
+    /// Whether answers name their accounts.
+    ///
+    /// Only among several, as CTAP says: Chromium shows a picker for a named account.
+    let areNamed: Bool
     /// Nanoseconds since boot.
     let end: Int64
 
@@ -46,6 +50,7 @@ extension Authenticator {
             access: access,
             isVerified: search.options.verified,
             secret: search.secret,
+            areNamed: search.options.verified && found.count > 1,
             end: Boot.nanoseconds() + RemainingAssertions.limit
         )
         return try await next(of: list, count: found.count)
@@ -134,7 +139,7 @@ extension Authenticator {
             let signature = try await list.access.sign(data + list.hash, with: passkey)
             answer = Self.answer(passkey, data, signature)
             if passkey.isDiscoverable {
-                answer[.number(4)] = Self.user(secrets, isNamed: list.isVerified)
+                answer[.number(4)] = Self.user(secrets, isNamed: list.areNamed)
             }
         } catch {
             throw error.status
@@ -146,6 +151,7 @@ extension Authenticator {
             access: list.access,
             isVerified: list.isVerified,
             secret: list.secret,
+            areNamed: list.areNamed,
             end: Boot.nanoseconds() + RemainingAssertions.limit
         )
         return .map(answer)
@@ -162,7 +168,7 @@ extension Authenticator {
         ]
     }
 
-    /// The account; its names only for a verified person.
+    /// The account.
     private static func user(_ secrets: PasskeySecrets, isNamed: Bool) -> CBOR {
         var user: [CBOR: CBOR] = [.text("id"): .bytes(secrets.user)]
         if isNamed {
