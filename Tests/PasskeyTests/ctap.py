@@ -148,6 +148,8 @@ def ceremonies(link):
     ctap = key(link)
     info = ctap.send_cbor(INFO)
     assert info[4]["uv"] and "clientPin" not in info[4], info
+    # Chromium would create passkeys without verification.
+    assert "makeCredUvNotRqd" not in info[4], info
     shown(1)
     ann = make(ctap, extensions={"credProtect": 2, "hmac-secret": True})
     assert ann.flags == 0xC5 and ann.extensions == {"credProtect": 2, "hmac-secret": True}

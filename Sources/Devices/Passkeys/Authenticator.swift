@@ -111,10 +111,11 @@ import Linux
             .number(1): .array([.text("FIDO_2_0"), .text("FIDO_2_1")]),
             .number(2): .array([.text("credProtect"), .text("hmac-secret")]),
             .number(3): .bytes(Self.model),
+            // Without makeCredUvNotRqd: where a key has the option, Chromium creates passkeys
+            // without verification, also for sites that require it.
             .number(4): .map([
                 .text("rk"): .flag(true), .text("up"): .flag(true),
                 .text("uv"): .flag(await vault.canVerify()), .text("plat"): .flag(false),
-                .text("makeCredUvNotRqd"): .flag(true),
             ]),
             .number(5): .number(PacketLayer.longestMessage),
             .number(6): .array(HMACSecret.protocols.map { .number($0) }),
