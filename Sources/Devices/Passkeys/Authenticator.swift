@@ -20,6 +20,8 @@ import Linux
     var remaining: RemainingAssertions?
     /// A silent search was in vain: the program then asks for a touch only to hide that.
     var searchFailed = false
+    /// Whether a person could be verified, as last answered.
+    private var canVerify = true
     /// The times of the person's last refusals, in nanoseconds since boot.
     private var denials: [Int64] = []
     /// The last request without a verified person, by its client data.
@@ -43,6 +45,8 @@ import Linux
     private static let repetition: Int64 = 2_000_000_000
     /// CTAP's limit for keys without a display, after their power came.
     private static let resetTime: Int64 = 10_000_000_000
+    /// Chromium drops a key that does not describe itself within three seconds.
+    private static let haste = Duration.seconds(1)
 
     /// Makes an authenticator; `patience` is how long it waits for a touch that cannot come.
     package init(
@@ -115,7 +119,7 @@ import Linux
             // without verification, also for sites that require it.
             .number(4): .map([
                 .text("rk"): .flag(true), .text("up"): .flag(true),
-                .text("uv"): .flag(await vault.canVerify()), .text("plat"): .flag(false),
+                .text("uv"): .flag(await isVerificationPossible()), .text("plat"): .flag(false),
             ]),
             .number(5): .number(PacketLayer.longestMessage),
             .number(6): .array(HMACSecret.protocols.map { .number($0) }),
@@ -126,6 +130,18 @@ import Linux
             ]),
             .number(0x16): .array([.text("packed"), .text("none")]),
         ])
+    }
+
+    /// Asks the vault, and takes its last answer where it is slow, for example while it starts.
+    private func isVerificationPossible() async -> Bool {
+        var isAnswered = false
+        onLoop {
+            self.canVerify = await self.vault.canVerify()
+            isAnswered = true
+            self.changes.notifyAll()
+        }
+        _ = await changes.wait(atMost: Self.haste) { isAnswered }
+        return canVerify
     }
 
     /// The key agreement of `hmac-secret`; there is no PIN.
