@@ -127,7 +127,7 @@ extension Authenticator {
             displayName: creation.user["displayName"]?.asText.map(Self.shortened)
         )
         let passkey = Passkey(
-            id: randomBytes(32),
+            id: randomBytes(Self.longestID),
             site: creation.site,
             account: Self.shortened(creation.account),
             isDiscoverable: creation.options.discoverable,

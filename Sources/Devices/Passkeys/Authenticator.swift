@@ -35,7 +35,9 @@ import Linux
         0x76,
     ]
     nonisolated static let longestList = 64
-    nonisolated static let longestID = 64
+    /// Programs split longer lists, so that requests fit into a burst.
+    private static let shortList = 16
+    nonisolated static let longestID = 32
     /// ECDSA on P-256 with SHA-256, the only algorithm.
     static let algorithm = -7
     /// Refusals within a minute after which no prompt is shown for a minute.
@@ -121,9 +123,9 @@ import Linux
                 .text("rk"): .flag(true), .text("up"): .flag(true),
                 .text("uv"): .flag(await isVerificationPossible()), .text("plat"): .flag(false),
             ]),
-            .number(5): .number(PacketLayer.longestMessage),
+            .number(5): .number(PacketLayer.longestBurst),
             .number(6): .array(HMACSecret.protocols.map { .number($0) }),
-            .number(7): .number(Self.longestList),
+            .number(7): .number(Self.shortList),
             .number(8): .number(Self.longestID),
             .number(10): .array([
                 .map([.text("alg"): .number(Self.algorithm), .text("type"): .text("public-key")])

@@ -19,6 +19,10 @@ package struct PacketLayer {
     package static let size = 64
     /// The bytes that fit into the first packet and 128 more.
     package static let longestMessage = size - 7 + 128 * (size - 5)
+    /// The bytes of a message that is surely complete.
+    ///
+    /// The kernel (uhid) drops packets while 31 of them wait for the broker.
+    static let longestBurst = size - 7 + 30 * (size - 5)
     private static let broadcast: UInt32 = 0xffff_ffff
     /// CTAPHID 2, device version 1.0.0; CBOR, but no U2F messages and no lamp.
     private static let description: [UInt8] = [2, 1, 0, 0, 0x04 | 0x08]
