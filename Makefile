@@ -238,7 +238,7 @@ nightly: export FUZZ_SECONDS ?= 600
 NIGHTLY := face-studio test fuzz soak instructions "sanitize SANITIZER=address" "sanitize SANITIZER=thread" \
     test-client test-deb "test-system SUITE=trixie" "test-system SUITE=bookworm" "test-system SUITE=forky" \
     "test-system SUITE=sid TESTS=Tests/System/keepassxc.test" \
-    test-machine "test-machine SUITE=trixie TESTS=Tests/System/passkey-clients.machine" bench-system
+    test-machine "test-machine SUITE=trixie TESTS=Tests/System/passkey?*.machine" bench-system
 nightly: ## Every test, with 10,000 random lives and hundreds of crashes; fuzzers, sanitizers, a booted system
 	@failed=; for task in $(NIGHTLY); do \
 	    $(MAKE) --no-print-directory $$task || failed="$$failed, $$task"; \
