@@ -28,11 +28,11 @@ const done = arguments[arguments.length - 1];
         challenge: random(32), rp: { id: "localhost", name: "Example" },
         // The same account for each browser, so that the last passkey is the only one, without a picker.
         user: { id: new Uint8Array([54]), name: "ann@example.com", displayName: "Ann" },
-        pubKeyCredParams: [{ type: "public-key", alg: -7 }], timeout: 500000, attestation: "none",
+        pubKeyCredParams: [{ type: "public-key", alg: -7 }], timeout: 120000, attestation: "none",
         authenticatorSelection: { residentKey: "required", userVerification: "required" },
     } });
     const got = await navigator.credentials.get({ publicKey: {
-        challenge: random(32), rpId: "localhost", userVerification: "required", timeout: 500000,
+        challenge: random(32), rpId: "localhost", userVerification: "required", timeout: 120000,
     } });
     const data = bytes(got.response.authenticatorData);
     const signed = new Uint8Array([...data, ...await hash(got.response.clientDataJSON)]);
@@ -167,7 +167,12 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
     try:
         begin = time.monotonic()
         browser = {"firefox": Firefox, "chromium": Chromium}[sys.argv[1]](folder)
-        result = browser.run(f"http://localhost:{SITE}/", CEREMONY)
+        # Chromium gives a device three seconds to describe itself, which may pass in an emulated machine.
+        for _ in range(3):
+            result = browser.run(f"http://localhost:{SITE}/", CEREMONY)
+            if "error" not in result:
+                break
+            print(result, file=sys.stderr)
         assert "error" not in result, result
         # Present and verified; the first answer also has the key, and extensions if the browser asked.
         assert result["created"] & 0x45 == 0x45 and result["signed"] == 0x05, result
