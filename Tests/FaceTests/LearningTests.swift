@@ -178,7 +178,8 @@ import Testing
         #expect(try await learn(store, id, try face(0.53)))
         // An older version may have learned the face.
         var record = try #require(try await store.records(of: 1000).first)
-        record.learned.append(.init(id: TemplateStore.newIdentifier(), time: 1, face: try face(0.38)))
+        let new = TemplateStore.newIdentifier()
+        record.learned.append(.init(id: new, time: 1, face: try face(0.38)))
         try await store.save(record, user: 1000)
         let template = try await store.templates(of: 1000, camera: Self.camera).first
         #expect(template?.faces == [enrolled, try face(0.53)])
