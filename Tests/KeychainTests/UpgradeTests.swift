@@ -41,6 +41,8 @@ struct UpgradeTests {
         let store = try folder.open()
         #expect(store.setAside == nil)
         #expect(try store.read(id) == "secret")
+        let codes = [2, 3, 4].map { store.root.code(store.ring, format: $0) }
+        #expect(Set(codes).count == 3)
         // Any change names the format.
         try store.add("b")
         #expect(try KeychainStore.readRoot(of: store.database, store.ring).counter == 2)

@@ -95,6 +95,7 @@ struct SandboxTests {
         TestDaemon.name, "/org/localauth/Keychain1", "org.localauth.Keychain1",
     ]
     private static let search = keychain + ["Search", "a{sv}a{sv}", "0", "0"]
+    private static let reading = keychain + ["ReadMatching", "a{sv}a{sv}", "0", "0"]
 
     /// The words of a call that adds an item; a group is the caller's wish.
     private static func add(_ account: String, group: String? = nil) -> [String] {
@@ -134,10 +135,14 @@ struct SandboxTests {
             #expect(added.status == 0, "\(kind): \(added.output)")
             let found = try await call(Self.search, on: system, of: mine.words, in: bwrap)
             #expect(found.output.contains("\"sandbox.org.example.My-App\""), "\(found.output)")
-            let foreign = try await call(Self.search, on: system, of: other.words, in: bwrap)
-            #expect(foreign.output == "aa{sv} 0\n", "\(kind): \(foreign.output)")
-            let unnamed = try await call(Self.search, on: system, in: bwrap)
-            #expect(unnamed.output.contains("Access denied"), "\(kind): \(unnamed.output)")
+            let read = try await call(Self.reading, on: system, of: mine.words, in: bwrap)
+            #expect(read.output.contains("\"secret\" ay 2 1 2"), "\(read.output)")
+            for search in [Self.search, Self.reading] {
+                let foreign = try await call(search, on: system, of: other.words, in: bwrap)
+                #expect(foreign.output == "aa{sv} 0\n", "\(kind): \(foreign.output)")
+                let unnamed = try await call(search, on: system, in: bwrap)
+                #expect(unnamed.output.contains("Access denied"), "\(kind): \(unnamed.output)")
+            }
             let wish = Self.add("x", group: "sandbox.org.example.Other")
             let moved = try await call(wish, on: system, of: mine.words, in: bwrap)
             #expect(moved.output.contains("Access denied"), "\(kind): \(moved.output)")

@@ -91,7 +91,10 @@ struct KeychainMatchTests {
         try await ServiceBench.run { bench in
             let keychain = bench.keychain()
             for number in 10..<30 { _ = try await keychain.add("\(number)", "s\(number)") }
-            for (wanted, expected) in [(0, 0), (1, 1), (16, 16), (1000, 16), (nil, 16)] {
+            let counts: [(wanted: UInt32?, expected: Int)] = [
+                (0, 0), (1, 1), (16, 16), (1000, 16), (nil, 16),
+            ]
+            for (wanted, expected) in counts {
                 let options = wanted.map { ["secrets": Variant.uint32($0)] } ?? [:]
                 let items = try await keychain.proxy.readMatching(query: [:], options: options)
                 #expect(items.count == 20)
