@@ -42,9 +42,11 @@ struct KeychainAuditTests {
             let lent = KeychainClient.options(context)
             // Without a proof nothing is decided.
             _ = try await keychain.proxy.readMatching(query: query, options: lent)
-            let call = try context.evaluateStream(policy: 1, reason: "a", options: [:])
+            let call = RunningCall { () throws(DBusError) in
+                try await context.evaluate(policy: 1, reason: "a", options: [:])
+            }
             try await sensor.operation().succeed(template)
-            _ = try await call.reply()
+            _ = try await call.value()
             _ = try await keychain.proxy.readMatching(query: query, options: lent)
             #expect(
                 Self.said(bench, "item-used") == [
