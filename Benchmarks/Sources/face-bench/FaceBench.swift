@@ -78,7 +78,7 @@ struct FaceBench {
             "Evaluate to its answer, cold (the bus starts the sensor, which reads its models): "
                 + "median / p95",
             times.cold,
-            atMost: 300
+            atMost: 260
         )
         Report.row(
             "the sensor's memory (PSS) after 200 looks",
