@@ -183,6 +183,15 @@ import Testing
         try await store.save(record, user: 1000)
         let template = try await store.templates(of: 1000, camera: Self.camera).first
         #expect(template?.faces == [enrolled, try face(0.53)])
+        // Such faces leave room for others.
+        record.learned = record.learned.filter { $0.id != new }
+        for _ in 0..<4 {
+            let id = TemplateStore.newIdentifier()
+            record.learned.append(.init(id: id, time: 1, face: try face(0.38)))
+        }
+        try await store.save(record, user: 1000)
+        #expect(try await learn(store, id, try face(0.6), at: Self.now + Self.day))
+        #expect(try await store.templateUpdates(of: 1000).count == 2)
     }
 
     @Test("Learning cannot drift: learned faces do not extend the limit")

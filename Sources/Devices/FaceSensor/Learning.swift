@@ -73,8 +73,11 @@ extension TemplateStore {
         let now = moment ?? Int64(time(nil))
         let all = try records(of: user)
         guard var record = all.first(where: { $0.entry.id == id }) else { throw .noTemplate }
+        // Faces that a newer cohort excludes make room.
+        record.learned.removeAll { !Cohort.allows($0.face, besides: record.faces) }
         let last = all.map(\.lastLearned).max() ?? 0
-        let count = all.reduce(0) { $0 + $1.learned.count }
+        let others = all.filter { $0.entry.id != id }
+        let count = others.reduce(record.learned.count) { $0 + $1.learned.count }
         guard now > 0, Learning.isDue(after: last, count, at: now),
             CameraIdentity.isSame(record.entry.camera, as: camera),
             Learning.fits(face, record, threshold)
