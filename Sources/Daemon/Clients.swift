@@ -60,7 +60,7 @@ final class Client {
     var contexts: [ContextID: ContextObject] = [:]
     /// The client's sandbox, determined once: a process can't leave its sandbox.
     private(set) lazy var sandbox = Sandbox.of(peer)
-    /// The last key that secrets were sealed to.
+    /// The key of the last sealed reply.
     private var recipient: (bytes: [UInt8], key: RecipientKey)?
 
     fileprivate init(id: ClientID, peer: Peer) {

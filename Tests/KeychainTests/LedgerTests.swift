@@ -74,7 +74,10 @@ struct LedgerTests {
                 let page = try PageEntries(entries.bytes)
                 #expect(page.all == entries)
                 for key in entries.map(\.key) {
-                    #expect(page.entries(with: key.token) == entries.filter { $0.key.token == key.token })
+                    #expect(
+                        page.entries(with: key.token)
+                            == entries.filter { $0.key.token == key.token }
+                    )
                     #expect(page.version(of: key) == trial.expected[key])
                     let next = LedgerEntry.Key(
                         token: key.token,

@@ -56,8 +56,8 @@ extension KeychainObject {
 
     /// Returns the secrets of found items that need no prompt, with the numbers of the items.
     ///
-    /// A guarded item is opened only if it is the only one, so that a call costs at most one
-    /// evaluation. A refusal is not told: Read tells the cause.
+    /// A context opens a guarded item only as the single match. A call then costs at most one
+    /// evaluation. Read tells the cause of a refusal.
     func secrets(
         of found: [FoundItem],
         _ use: KeychainUse,

@@ -21,7 +21,7 @@ struct KeychainAuditTests {
             }
     }
 
-    @Test("L15: each secret that a search returns is a record, and an item without a proof is none")
+    @Test("L15: each secret in the reply of a search is a record")
     func matches() async throws {
         try await AuditBench.run { bench in
             let person = try await Person(bus: bench.bus)

@@ -9,7 +9,7 @@ import Testing
 /// ReadMatching on the real daemon: a search and secrets in one call, and never a prompt.
 @Suite("Keychain items that a search reads", .timeLimit(.minutes(10)))
 struct KeychainMatchTests {
-    /// Returns the secrets that a call returns, by service; nil for an item without a secret.
+    /// Returns secrets by service; nil for an item without a secret.
     @BusActor
     private static func read(
         _ keychain: KeychainClient,
@@ -42,10 +42,12 @@ struct KeychainMatchTests {
             _ = try await keychain.add("locked", flags: .applicationPassword, context: context)
             _ = try await KeychainKey(keychain)
             let found = try await Self.read(keychain)
-            #expect(found == [
-                "a": "first", "b": "", "guarded": nil, "current": nil, "passcode": nil,
-                "locked": nil, "key": nil,
-            ])
+            #expect(
+                found == [
+                    "a": "first", "b": "", "guarded": nil, "current": nil, "passcode": nil,
+                    "locked": nil, "key": nil,
+                ]
+            )
             let searched = try await keychain.proxy.search(query: [:], options: [:])
             let read = try await keychain.proxy.readMatching(query: [:], options: [:])
             #expect(read.map { $0.filter { $0.key != "secret" } } == searched)
@@ -107,7 +109,7 @@ struct KeychainMatchTests {
         }
     }
 
-    @Test("R35, L11b: an evaluated context opens the single match while its proof counts")
+    @Test("R35, L11b: an evaluated context opens the single match while the proof counts")
     func evaluated() async throws {
         try await ServiceBench.run { bench in
             let (person, sensor, template) = try await bench.enrolled()
@@ -137,7 +139,7 @@ struct KeychainMatchTests {
             await expectName(.unknownObject) {
                 _ = try await Self.read(bench.keychain(), one, context: context)
             }
-            // A sensor that gives no answer leaves the enrolment unknown.
+            // A changed enrolment ends the proof.
             _ = sensor.add(for: person.peer.uid, announcing: false)
             #expect(try await Self.read(keychain, one, context: context) == ["one": nil])
             let second = try await evaluate()

@@ -84,7 +84,11 @@ extension RemoteKeychain {
             use.needsNoPrompt = ItemDictionary.isFree(attributes)
             use.shared = use.needsNoPrompt ? nil : shared
             do throws(KeychainFailure) {
-                if let sealed { secret = try open(sealed) } else { secret = try await read(id, use) }
+                if let sealed {
+                    secret = try open(sealed)
+                } else {
+                    secret = try await read(id, use)
+                }
             } catch {
                 // `kSecUseAuthenticationUISkip`: omit items that need a prompt.
                 guard query.interaction == .skipped, !use.needsNoPrompt,

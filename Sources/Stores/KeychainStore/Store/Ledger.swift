@@ -277,7 +277,9 @@ struct PageEntries {
         bytes.withUnsafeBytes { bytes in
             func number(_ place: Int) -> UInt64 {
                 let offset = index * LedgerEntry.size + 8 * place
-                return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+                return UInt64(
+                    bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                )
             }
             let id = ItemID(high: number(1), low: number(2))
             return LedgerEntry(key: LedgerEntry.Key(token: number(0), id: id), version: number(3))
