@@ -135,11 +135,9 @@ package struct RemoteKeychain {
         }
     }
 
-    /// Finds items, with the secrets of the first items that need no prompt.
+    /// Finds items, with the secrets of the first `count` items, as far as no prompt is needed.
     ///
-    /// - Parameters:
-    ///   - count: The number of items whose secrets are wanted.
-    ///   - context: The evaluated context that may open a guarded item; nil for none.
+    /// An evaluated `context` may open a guarded item.
     func readMatching(
         _ query: [String: Variant],
         secrets count: Int,
