@@ -220,7 +220,9 @@ extension KeychainObject {
 /// A use of an item or a key, with its arguments fixed when the call arrived.
 @BusActor
 final class KeychainUse {
-    /// The id of the item. ReadMatching sets the id after the search.
+    /// The id of the item.
+    ///
+    /// ReadMatching sets the id after the search.
     var id: String
     let operation: AccessOperation
     let kind: ItemOperation
