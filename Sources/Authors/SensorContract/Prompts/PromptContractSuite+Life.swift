@@ -54,7 +54,7 @@ extension PromptContractSuite {
         },
         PromptCheck(
             "After a refusal the prompt retries at most once a second",
-            .asking("A service that refuses it is asked again at most once a second")
+            .asking("A prompt asks a service that refused at most once a second")
         ) { bench in
             let start = ContinuousClock.now
             bench.leave()
