@@ -2,6 +2,10 @@
 
 The tests expect a key that a person plugs in again for a reset, and refuse keys that verify the person themselves.
 """
+import os
+import subprocess
+import time
+
 import pytest
 from fido2.hid import CtapHidDevice
 
@@ -16,11 +20,23 @@ def begin(self, printer, _reader, _ccid):
     self._dev = next(CtapHidDevice.list_devices())
 
 
+def replug(self):
+    """A new device, which takes a reset for ten seconds."""
+    place = {"XDG_RUNTIME_DIR": f"/run/user/{os.getuid()}"}
+    subprocess.run(["systemctl", "--user", "restart", "localauth-passkey"], env=os.environ | place, check=True)
+    for _ in range(300):
+        time.sleep(0.1)
+        for device in CtapHidDevice.list_devices():
+            self._dev = device
+            return device
+    raise OSError("the device has not come back")
+
+
 def pytest_collection_modifyitems(items):
     from tests.device.conftest import DeviceManager
 
     DeviceManager.__init__ = begin
-    DeviceManager._reconnect_usb = lambda self: self._dev
+    DeviceManager._reconnect_usb = replug
     for item in items:
         reason = EXPECTED.get(f"{item.path.stem}.{item.originalname}")
         if reason:

@@ -143,8 +143,7 @@ extension Authenticator {
         let key = HMACSecret.cose(point.dropFirst(), algorithm: Self.algorithm)
         let data = Self.data(
             creation.site,
-            creation.options.verified
-                ? [.present, .attested, .verified] : [.present, .attested],
+            Self.flags(of: passkey, isVerified: creation.options.verified).union(.attested),
             counter: passkey.counter,
             credential: Self.model + bigEndian(UInt16(passkey.id.count)) + passkey.id + key.encoded,
             extensions: extensions
@@ -155,6 +154,8 @@ extension Authenticator {
             proof = [.text("alg"): .number(Self.algorithm), .text("sig"): .bytes(signature)]
         }
         let former = try await former(of: secrets.user, creation, among: known, access)
+        // A passkey without an answer would only take the place of the former.
+        guard !isCanceled else { throw .canceled }
         try await access.keep(passkey, secrets, replacing: former)
         return .map([
             .number(1): .text(creation.isUnattested ? "none" : "packed"),

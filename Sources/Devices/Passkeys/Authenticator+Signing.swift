@@ -108,7 +108,8 @@ extension Authenticator {
     private func silent(_ search: Search, _ found: [Passkey]) throws(CTAPStatus) -> CBOR {
         searchFailed = found.isEmpty
         guard let first = found.first else { throw .noCredentials }
-        let data = Self.data(search.site, [], counter: first.counter, extensions: [:])
+        let flags: Flags = first.isExportable ? [.copyable] : []
+        let data = Self.data(search.site, flags, counter: first.counter, extensions: [:])
         let key = P256.Signing.PrivateKey()
         guard let signature = try? key.signature(for: data + search.hash) else { throw .other }
         return .map(Self.answer(first, data, Array(signature.derRepresentation)))
@@ -130,7 +131,7 @@ extension Authenticator {
             }
             let data = Self.data(
                 passkey.site,
-                list.isVerified ? [.present, .verified] : [.present],
+                Self.flags(of: passkey, isVerified: list.isVerified),
                 counter: passkey.counter,
                 extensions: extensions
             )

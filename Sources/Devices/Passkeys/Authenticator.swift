@@ -15,7 +15,7 @@ import Linux
     let makesExportable: Bool
     private let patience: Duration
     private let changes = ConditionVariable()
-    private var isCanceled = false
+    private(set) var isCanceled = false
     /// Further accounts for authenticatorGetNextAssertion.
     var remaining: RemainingAssertions?
     /// A silent search was in vain: the program then asks for a touch only to hide that.
@@ -62,14 +62,14 @@ import Linux
     /// Answers a message.
     ///
     /// The answer is a status and, after success, a map.
-    package func answer(_ message: [UInt8]) async -> [UInt8] {
-        isCanceled = false
+    package func answer(_ message: [UInt8], isCanceled: Bool = false) async -> [UInt8] {
+        self.isCanceled = isCanceled
         defer { waitsForPerson = false }
         do throws(CTAPStatus) {
             let answer = try await perform(message)
             return [0] + (answer?.encoded ?? [])
         } catch {
-            return [(isCanceled ? .keepaliveCanceled : error).rawValue]
+            return [(self.isCanceled ? .keepaliveCanceled : error).rawValue]
         }
     }
 
@@ -206,7 +206,12 @@ import Linux
             denials = []
             return access
         } catch {
-            if error == .denied { denials.append(Boot.nanoseconds()) }
+            if error == .denied {
+                let end = Boot.nanoseconds()
+                denials.append(end)
+                // The whole minute begins with the last of them.
+                if denials.count == Self.mostDenials { denials = denials.map { _ in end } }
+            }
             throw error
         }
     }
@@ -230,12 +235,21 @@ import Linux
         }
     }
 
+    static func flags(of passkey: Passkey, isVerified: Bool) -> Flags {
+        var flags: Flags = [.present]
+        if isVerified { flags.insert(.verified) }
+        if passkey.isExportable { flags.insert(.copyable) }
+        return flags
+    }
+
     static func hash(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }
 
     struct Flags: OptionSet {
         let rawValue: UInt8
         static let present = Self(rawValue: 0x01)
         static let verified = Self(rawValue: 0x04)
+        /// WebAuthn's “backup eligible”: the passkey may exist on several machines.
+        static let copyable = Self(rawValue: 0x08)
         static let attested = Self(rawValue: 0x40)
         static let extended = Self(rawValue: 0x80)
     }

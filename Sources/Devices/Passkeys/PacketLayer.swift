@@ -61,6 +61,9 @@ package struct PacketLayer {
 
     package init() {}
 
+    /// The channel of the current message.
+    package var channel: UInt32? { transaction?.channel }
+
     /// Whether a message has begun and waits for more packets.
     package var isReceiving: Bool {
         if case .receiving = transaction { true } else { false }

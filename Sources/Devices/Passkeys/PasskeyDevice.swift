@@ -9,6 +9,10 @@ package import DBus
     private var keepalive: EventSource?
     /// Counts requests; an answer to an earlier request is dropped.
     private var current = 0
+    /// The last request that its program canceled.
+    private var canceled = 0
+    /// The channel whose accounts and searches the authenticator remembers.
+    private var channel: UInt32?
     /// A request starts when the last request has ended, also if its program gave up.
     private var last: Task<Void, Never>?
 
@@ -37,7 +41,9 @@ package import DBus
         switch event {
         case nil: break
         case .answer(let packets): send(all: packets)
-        case .cancel: authenticator.cancel()
+        case .cancel:
+            canceled = current
+            authenticator.cancel()
         case .abandon(let packets):
             abandon()
             send(all: packets)
@@ -61,13 +67,17 @@ package import DBus
 
     private func serve(_ message: [UInt8]) {
         current += 1
-        let (number, previous) = (current, last)
+        let (number, previous, channel) = (current, last, packets.channel)
         remind()
         last = onLoop {
             await previous?.value
             guard number == self.current else { return }
-            let answer = await self.authenticator.answer(message)
-            guard number == self.current else { return }
+            if self.channel != channel { self.authenticator.reset() }
+            self.channel = channel
+            let isCanceled = number == self.canceled
+            let answer = await self.authenticator.answer(message, isCanceled: isCanceled)
+            // An abandoned request leaves no accounts to the next program.
+            guard number == self.current else { return self.authenticator.reset() }
             self.keepalive?.cancel()
             self.keepalive = nil
             self.send(all: self.packets.answer(answer))

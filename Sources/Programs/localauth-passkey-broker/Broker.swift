@@ -56,9 +56,7 @@ import ServiceProgram
         else { return }
         let client = Client(socket, caller.uid)
         clients[caller.uid] = client
-        client.sources = [
-            EventLoop.shared.watch(descriptor: socket.rawValue) { self.hear(client) }
-        ]
+        client.sources = [EventLoop.shared.watch(descriptor: socket.rawValue) { self.hear(client) }]
         update(client)
     }
 
@@ -83,16 +81,15 @@ import ServiceProgram
             return log(.error, "/dev/uhid makes no device: \(String(cString: strerror(errno)))")
         }
         client.device = device
-        client.sources.append(
-            EventLoop.shared.watch(descriptor: device.descriptor.rawValue) { self.forward(client) }
-        )
-        send(Self.appeared, to: client)
+        let number = device.descriptor.rawValue
+        client.sources.append(EventLoop.shared.watch(descriptor: number) { self.forward(client) })
         open(device, to: client, attempts: 200)
     }
 
     private func open(_ device: UserDevice, to client: Client, attempts: Int) {
         // The user may have left meanwhile.
-        guard client.device?.descriptor == device.descriptor, !device.openToUser() else { return }
+        guard client.device?.descriptor == device.descriptor else { return }
+        guard !device.openToUser() else { return send(Self.appeared, to: client) }
         guard attempts > 0 else {
             return log(.error, "the device of user \(client.uid) can't be opened to the user")
         }

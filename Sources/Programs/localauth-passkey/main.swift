@@ -1,3 +1,4 @@
+import CLinux
 import DBus
 import Passkeys
 import ServiceProgram
@@ -23,6 +24,8 @@ ServiceProgram(
     defaultBus: .system
 )
 .main { connection, arguments in
+    // Other programs of the user must not read keys in memory.
+    _ = forbid_tracing()
     guard let timeout = Int(arguments["timeout"] ?? ""), 1...600 ~= timeout else {
         throw UsageError("--timeout is a number of seconds from 1 to 600")
     }

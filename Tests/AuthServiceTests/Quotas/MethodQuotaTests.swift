@@ -229,7 +229,7 @@ struct MethodQuotaTests {
                 _ = try await sensor.operation()
             }
             let methods = Self.methods(.interactive, context.path)
-            #expect(methods.count == 11)
+            #expect(methods.count == 12)
             for method in methods {
                 let error = await Self.error(method, person.connection)
                 #expect(error == Self.refusal, "\(method.member)")
