@@ -24,6 +24,8 @@ from fido2.hid import CtapHidDevice
 SITE, HASH = "example.com", bytes(range(32))
 KINDS = [{"alg": -8, "type": "public-key"}, {"alg": -7, "type": "public-key"}]
 MAKE, GET, INFO, PIN, RESET, NEXT, SELECT = 1, 2, 4, 6, 7, 8, 11
+# WebAuthn flag BE: the passkey may have copies.
+COPYABLE = 0x08
 DENIED, CANCELED, NONE, EXCLUDED, BUSY = 0x27, 0x2D, 0x2E, 0x19, 0x06
 TIMED_OUT, NOT_ALLOWED, BLOCKED, INVALID = 0x2F, 0x30, 0x3C, 0x3F
 
@@ -224,7 +226,7 @@ def secret_of(ctap, made, protocol, salts, site="ssh:", uv=True):
     shown(1)
     answer = get(ctap, [made.descriptor], site, uv, extensions={"hmac-secret": request})
     data = answer[2]
-    check(answer, made, 0x85 if uv else 0x81)
+    check(answer, made, (0x85 if uv else 0x81) | made.flags & COPYABLE)
     return protocol.decrypt(shared, cbor.decode(data[37:])["hmac-secret"])
 
 
@@ -342,6 +344,7 @@ def exports(link):
     ctap = key(link)
     shown(1)
     ann = make(ctap, extensions={"credProtect": 3, "hmac-secret": True})
+    assert ann.flags & COPYABLE and not bob.flags & COPYABLE
     secret = secret_of(ctap, ann, PinProtocolV2(), b"1" * 32, SITE)
     assert [passkey["exportable"] for passkey in listed()] == [False, True]
     # A file without a public key costs no prompt.
