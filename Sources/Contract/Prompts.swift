@@ -11,15 +11,15 @@ public enum EventKind: String, CaseIterable, Hashable, Sendable {
     case sensorFailed = "sensor-failed"
     /// Advice to the person.
     case hint
-    /// A failed attempt.
+    /// A miss.
     case noMatch = "no-match"
     /// The prompt has its fallback button now.
     case fallbackAvailable = "fallback-available"
     /// A match waits for the person's confirmation.
     case confirmationRequired = "confirmation-required"
-    /// The prompt asks for the passcode now.
+    /// The prompt asks for the password now.
     case passcodeRequired = "passcode-required"
-    /// A wrong passcode.
+    /// A wrong password.
     case passcodeRejected = "passcode-rejected"
     /// The prompt asks for the app's own password now; only agents hear this.
     case applicationPasswordRequired = "application-password-required"
@@ -53,7 +53,7 @@ public enum PromptOutcome: String, CaseIterable, Hashable, Sendable {
     case system
 }
 
-/// The cause of a request for the passcode: `cause` of `passcode-required`.
+/// The cause of a request for the password: `cause` of `passcode-required`.
 ///
 /// Callers never choose it.
 public enum PasscodeCauseWord: String, CaseIterable, Hashable, Sendable {
@@ -61,7 +61,7 @@ public enum PasscodeCauseWord: String, CaseIterable, Hashable, Sendable {
     case boot
     /// Too long without any unlock (L11).
     case hours
-    /// Too long without a passcode, even with biometry (L11).
+    /// Too long without a password, even with biometry (L11).
     case hoursWithBiometry = "hours-with-biometry"
     /// An administrator required it.
     case remote
@@ -73,7 +73,7 @@ public enum PasscodeCauseWord: String, CaseIterable, Hashable, Sendable {
     case lockout
     /// The attempts of this evaluation are used up.
     case attempts
-    /// The person chose the passcode.
+    /// The person chose the password.
     case fallback
     /// The last sensor gave up.
     case sensorFailed = "sensor-failed"
@@ -83,6 +83,6 @@ public enum PasscodeCauseWord: String, CaseIterable, Hashable, Sendable {
     case delayOver = "delay-over"
     /// The prompt asks for the app's own password.
     case applicationPassword = "application-password"
-    /// The access control needs the passcode too.
+    /// The access control needs the password too.
     case accessControl = "access-control"
 }
