@@ -172,7 +172,7 @@ struct CeremonyTests {
         #expect(try await Self.run("refused", at: .remoteSession).isEmpty)
     }
 
-    @Test("While passwords are delayed, a ceremony is refused with a code of its own")
+    @Test("While passwords are delayed, a ceremony is refused with an own code")
     func blocked() async throws {
         let reasons = try await Self.run("blocked", outcomes: []) { desk in
             try await desk.daemon?.reload("[Passcode]\nAttempts=1\n")
@@ -182,7 +182,7 @@ struct CeremonyTests {
         #expect((5...6).contains(reasons.count))
     }
 
-    @Test("An unanswered prompt ends with a code of its own, and programs wait until then")
+    @Test("An unanswered prompt ends with an own code, and programs wait until then")
     func unanswered() async throws {
         #expect(try await Self.run("unanswered", outcomes: []).count == 1)
     }

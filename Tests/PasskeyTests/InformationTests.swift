@@ -3,7 +3,7 @@ import Passkeys
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct InformationTests {
-    /// A vault whose service does not answer.
+    /// A vault without answers of its service.
     @BusActor private final class StartingVault: PasskeyVault {
         nonisolated init() {}
 
@@ -19,7 +19,7 @@ import Testing
         var waiting: CheckedContinuation<Bool, Never>?
     }
 
-    @Test("A device whose service starts describes itself before browsers lose patience")
+    @Test("A device describes itself before browsers lose patience, while the service starts")
     @BusActor func information() async throws {
         let vault = StartingVault()
         let authenticator = Authenticator(vault)
