@@ -68,9 +68,9 @@ final class Client {
         self.peer = peer
     }
 
-    /// Returns a checked key to seal secrets to; nil for bytes that are no key.
+    /// Returns a checked key for sealing; nil for malformed bytes.
     ///
-    /// A client uses one key, and a check costs as much as sealing a secret.
+    /// Clients keep their key, and a check costs as much as sealing a secret.
     func recipientKey(_ bytes: [UInt8]) -> RecipientKey? {
         if let recipient, recipient.bytes == bytes { return recipient.key }
         guard let key = RecipientKey(bytes) else { return nil }

@@ -183,7 +183,7 @@ import Testing
         try await store.save(record, user: 1000)
         let template = try await store.templates(of: 1000, camera: Self.camera).first
         #expect(template?.faces == [enrolled, try face(0.53)])
-        // Such faces leave room for others.
+        // Excluded faces leave room for others.
         record.learned = record.learned.filter { $0.id != new }
         for _ in 0..<4 {
             let id = TemplateStore.newIdentifier()

@@ -15,7 +15,7 @@ extension CheckTests {
         return glob("/lib/*/security/pam_faillock.so", 0, nil, &found) == 0
     }()
 
-    /// A stack with `pam_faillock`, and a script that counts passwords.
+    /// A stack with `pam_faillock` and a counter of passwords.
     private static func stack(_ preauth: String, _ options: String, in folder: String) -> String {
         """
         auth \(preauth) pam_faillock.so preauth \(options)

@@ -66,7 +66,7 @@ import Testing
         #expect(data[32] == 0x4d)
     }
 
-    @Test("A request that was canceled before its turn shows no prompt")
+    @Test("A request canceled before its turn shows no prompt")
     @BusActor func early() async throws {
         let vault = LateVault {}
         let answer = await Authenticator(vault).answer(Self.creation, isCanceled: true)

@@ -98,7 +98,7 @@ def fails(code, request, *arguments, **options):
 
 
 def refuses(request, *arguments, then, **options):
-    """A browser ends at the first code, or repeats and ends at the second one. Returns the seconds of both."""
+    """A browser ends at the first code, or repeats and ends at the second code. Returns the seconds of both."""
     hash = os.urandom(32)
     seconds = fails(DENIED, request, *arguments, hash=hash, **options)
     return seconds, fails(then, request, *arguments, hash=hash, **options)

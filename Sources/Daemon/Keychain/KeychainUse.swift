@@ -54,7 +54,7 @@ extension KeychainObject {
         }
     }
 
-    /// Returns the secrets of found items that need no prompt, with the numbers of the items.
+    /// Returns the secrets of found items without a prompt, by the items' numbers.
     ///
     /// A context opens a guarded item only as the single match. A call then costs at most one
     /// evaluation. Read tells the cause of a refusal.

@@ -158,7 +158,7 @@ final class KeychainObject: Keychain1Service {
     /// The most secrets in a reply of ReadMatching.
     private static let mostSecrets = 16
 
-    /// Runs a search, without results that have become invalid or are temporary.
+    /// Runs a search, without invalid or temporary results.
     private func found(
         by peer: Peer,
         keeping limit: Int = itemsKept,

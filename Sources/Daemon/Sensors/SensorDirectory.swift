@@ -141,7 +141,7 @@ final class SensorDirectory {
 
     /// Lists the activatable names several times, with doubled delays up to 8 s.
     ///
-    /// dbus-broker, unlike dbus-daemon, sends no signal when it has read the files of a new sensor.
+    /// Unlike dbus-daemon, dbus-broker sends no signal after reading the files of a new sensor.
     private func listActivatable(after delay: Duration) {
         listing?.cancel()
         guard delay <= .seconds(8) else { return }

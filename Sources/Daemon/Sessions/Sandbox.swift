@@ -43,7 +43,7 @@ enum SandboxID {
         return found.count == 1 ? found.first.flatMap(valid) : nil
     }
 
-    /// Returns the profiles of a label, which AppArmor joins when they are stacked.
+    /// Returns the profiles of a label; AppArmor joins stacked profiles.
     static func profiles(in label: String) -> [String] {
         label.split(separator: "//&").map(String.init)
     }

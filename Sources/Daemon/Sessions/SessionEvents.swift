@@ -15,6 +15,6 @@ protocol SessionEvents: AnyObject {
     func wokeUp()
     /// Waits until no sensor runs an operation, so that the machine may sleep.
     func sensorsIdle() async
-    /// When users gave a password who have not logged out since.
+    /// The times of users' passwords, without a logout since.
     var passcodes: [UInt32: Instant] { get }
 }

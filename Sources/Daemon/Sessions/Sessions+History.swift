@@ -43,7 +43,7 @@ extension Sessions {
         }
     }
 
-    /// Handles a logout that the login manager reports.
+    /// Handles a logout reported by the login manager.
     func loggedOut(_ uid: UInt32) {
         present.remove(uid)
         rearranged(uid)
@@ -55,8 +55,8 @@ extension Sessions {
     /// Each user who gave a password has at most one query at a time, even if users log in and out
     /// very often.
     ///
-    /// A display manager may end the greeter's session after the user's password and before the
-    /// user's session, so a recent password of another user is kept.
+    /// A display manager may end the greeter's session between the user's password and session.
+    /// Recent passwords of other users are therefore kept.
     ///
     /// - Parameters:
     ///   - ended: the user whose session ended, if known.
@@ -79,7 +79,7 @@ extension Sessions {
         }
     }
 
-    /// The longest time between a password and the session that the user gets.
+    /// The longest time from a password to the user's session.
     private static let longestLogin = Duration.seconds(60)
 
     /// Adopts the history of an earlier process if it is complete.
